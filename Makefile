@@ -6,14 +6,14 @@ help:
 	@echo 'make demo   build and run the main job: five servers, three processes, faults (about 30 s); DASHBOARD=1: and shows it to a browser'
 	@echo 'make demo-failover  a primary is cut off with a holder, and a replica takes its place: a lock of ours beside SET NX PX (about 15 s)'
 	@echo 'make check  before each commit: layout, unit tests, 2,000 simulated schedules, the pages'
-	@echo 'make test   build and run all tests'
+	@echo 'make test   build and run all tests; SERVER=build/deps/newest-servers/bin/valkey-server: with this server'
 	@echo 'make asan   unit, token, lifetime and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan   thread tests under ThreadSanitizer'
 	@echo 'make simulate SEEDS=1000000              the real client in so many simulated worlds (default: 100000)'
 	@echo 'make simulate BUDGET=60                  as many as go into so many seconds, 10,000 at least'
 	@echo 'make simulate SEED=42 TRACE=trace.html   one of them, and a picture of it'
 	@echo 'make mutants    break the library on purpose, in many ways: the simulation must catch each'
-	@echo 'make mutate     mistakes made by rule in the code, and what the tests notice of them: SAMPLE=200 SEED=1 ONLY="src/redis include"; CHANGED=120: as many as go into so many seconds, in what was changed last'
+	@echo 'make mutate     mistakes made by rule in the code, and what the tests notice of them: SAMPLE=200 SEED=1 ONLY="src/node include"; NEAR=1: by unit tests and the simulation alone; GIVEN=FILE: those of a file; CHANGED=120: as many as go into so many seconds, in what was changed last'
 	@echo 'make compilers  clang with the newest Boost and sanitizers: all that users build, unit and integration tests, and the same schedules as with gcc; QUICK=1: some of it'
 	@echo 'make newest-boost  the same tests with gcc and the newest Boost'
 	@echo 'make fuzz SECONDS=60    each fuzzer for so long; a finding fails, and its input is kept'
@@ -49,9 +49,10 @@ check: setup check-format
 test: setup
 	@cmake/setup.sh lld postgresql libpq-dev pkg-config python3 python3-redis valgrind
 	@cmake/setup.sh valkey || echo 'test: no valkey-server, so that CTest skips the tests of WAITAOF'
+	@cmake/setup.sh newest-servers || echo 'test: no newer servers than those of this Debian, so that CTest skips the tests with them'
 	@tests/interop/setup.sh
 	@tests/cli/setup.sh || echo 'test: no chromium, or no axe-core, so that CTest skips tests of the dashboard'
-	@cmake --workflow --preset debug
+	@$(if $(filter command line,$(origin SERVER)),REDLOCK_TEST_SERVER='$(if $(findstring /,$(SERVER)),$(abspath $(SERVER)),$(SERVER))') cmake --workflow --preset debug
 
 asan tsan: setup
 	@cmake --workflow --preset $@
@@ -68,8 +69,8 @@ mutants: setup
 SAMPLE ?= 200
 mutate: setup
 	@cmake/setup.sh python3-clang-19 libclang-common-19-dev
-	@$(if $(CHANGED),cmake --preset debug >build/debug.log && cmake --build --preset check,cmake --workflow --preset mutate)
-	@/usr/bin/python3 tests/mutation/mutate.py $(if $(CHANGED),--changed $(CHANGED),--sample $(SAMPLE) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)))
+	@$(if $(CHANGED)$(NEAR),cmake --preset debug >build/debug.log && cmake --build --preset $(if $(NEAR),near,check),cmake --workflow --preset mutate)
+	@/usr/bin/python3 tests/mutation/mutate.py $(if $(CHANGED),--changed $(CHANGED),--sample $(SAMPLE) --seed $(or $(SEED),1) $(if $(NEAR),--near) $(if $(GIVEN),--given $(GIVEN)) $(if $(ONLY),--only $(ONLY)))
 
 compilers:
 	@cmake/setup.sh clang-19 lld-19 libclang-rt-19-dev newest-boost postgresql libpq-dev
@@ -131,12 +132,12 @@ DURATION ?= 120s
 SOAK ?= 600s
 SERVER ?= redis-server
 faults: setup
-	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=))
+	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=)) $(if $(findstring newest-servers/,$(SERVER)),newest-servers)
 	@cmake --workflow --preset faults
 	@PATH="$(CURDIR)/build/deps/valkey/usr/bin:$$PATH" tests/faults/run.sh build/debug/tests/faults/faults "$(SERVER)" --duration $(DURATION) $(if $(SEED),--seed $(SEED)) $(if $(SLACK),--slack $(SLACK))
 
 soak: setup
-	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=))
+	@cmake/setup.sh iproute2 $(filter valkey,$(SERVER:-server=)) $(if $(findstring newest-servers/,$(SERVER)),newest-servers)
 	@cmake --workflow --preset soak
 	@PATH="$(CURDIR)/build/deps/valkey/usr/bin:$$PATH" ASAN_OPTIONS=quarantine_size_mb=16 build/asan/tests/faults/faults run --server $(SERVER) --duration $(SOAK) $(if $(SEED),--seed $(SEED))
 

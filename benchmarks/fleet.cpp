@@ -25,6 +25,7 @@ redlock::config bootstrap_config(ports const& at)
         node.port = port;
     }
     settings.bootstrap = true;
+    settings.max_ttl = longest_ttl;
     settings.connect_timeout = std::chrono::seconds{20};  // a thousand clients of one machine connect at once
     return settings;
 }

@@ -6,6 +6,7 @@
 
 #include <redlock/config.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -28,6 +29,9 @@ public:
 private:
     std::deque<redlock::testing::redis_server> servers_;
 };
+
+/// What the nodes allow: longer than any measurement takes, where nothing is to be extended meanwhile.
+inline constexpr std::chrono::minutes longest_ttl{15};
 
 /// A configuration for servers that nobody has used before.
 redlock::config bootstrap_config(bench::ports const& at);

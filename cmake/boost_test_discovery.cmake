@@ -6,6 +6,7 @@
 #       [LABELS label...]
 #       [TIMEOUT seconds]                 of each case; 60 by default, and four times as many with sanitizers
 #       [WITHOUT_LIBRARY]                 it starts programs, and is not linked with redlock
+#       [ON_EACH_SERVER regex]            the cases that it matches (suite/case) are run with each of redlock_other_servers, too
 #       [UNITY]                           several of its files are compiled as one: their names have to be different
 #       [PROPERTIES name value...])       any other properties of CTest, for instance RUN_SERIAL ON
 #
@@ -20,7 +21,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     set(REDLOCK_DISCOVERY_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 
     function(redlock_add_test name)
-        cmake_parse_arguments(PARSE_ARGV 1 arg "UNITY;WITHOUT_LIBRARY" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;PROPERTIES")
+        cmake_parse_arguments(PARSE_ARGV 1 arg "UNITY;WITHOUT_LIBRARY" "TIMEOUT;ON_EACH_SERVER" "SOURCES;LIBRARIES;LABELS;PROPERTIES")
         if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
             message(FATAL_ERROR "redlock_add_test(${name}): unknown arguments (${arg_UNPARSED_ARGUMENTS}), or no SOURCES")
         endif()
@@ -48,6 +49,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         # Semicolons would end arguments on their way through the build system.
         string(REPLACE ";" "|" labels "${arg_LABELS}")
         string(REPLACE ";" "|" properties "${arg_PROPERTIES}")
+        get_property(servers GLOBAL PROPERTY redlock_other_servers)
+        string(REPLACE ";" "|" servers "${servers}")
         set(tests_file "${CMAKE_CURRENT_BINARY_DIR}/${name}_tests.cmake")
         add_custom_command(TARGET ${name} POST_BUILD VERBATIM
             BYPRODUCTS "${tests_file}"
@@ -55,6 +58,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
             COMMAND "${CMAKE_COMMAND}"
                 "-Dprogram=$<TARGET_FILE:${name}>" "-Dname=${name}" "-Dtests_file=${tests_file}"
                 "-Dlabels=${labels}" "-Dtimeout=${arg_TIMEOUT}" "-Dproperties=${properties}"
+                "-Dservers=${servers}" "-Don_each_server=${arg_ON_EACH_SERVER}"
                 "-Dfolder=${CMAKE_CURRENT_BINARY_DIR}" -P "${REDLOCK_DISCOVERY_SCRIPT}")
 
         set(include_file "${CMAKE_CURRENT_BINARY_DIR}/${name}_include.cmake")
@@ -106,6 +110,7 @@ set(text "")
 string(REGEX REPLACE "_tests$" "" prefix "${name}")
 string(REPLACE "|" ";" labels "${labels}")
 string(REPLACE "|" ";" properties "${properties}")
+string(REPLACE "|" ";" servers "${servers}")
 set(all_properties "TIMEOUT [==[${timeout}]==] WORKING_DIRECTORY [==[${folder}]==] LABELS [==[${labels}]==] SKIP_REGULAR_EXPRESSION [==[this test is skipped: ]==]")
 foreach(property IN LISTS properties)
     string(APPEND all_properties " [==[${property}]==]")
@@ -120,6 +125,15 @@ function(add_pending_case)
         "add_test([==[${prefix}/${pending}]==] [==[${program}]==] [==[--run_test=${pending}]==] --color_output=no)\n"
         "set_tests_properties([==[${prefix}/${pending}]==] PROPERTIES ${all_properties}${disabled})\n")
     math(EXPR count "${count} + 1")
+    if(on_each_server AND "${pending}" MATCHES "${on_each_server}")
+        foreach(server IN LISTS servers)  # name=program
+            string(REGEX MATCH "^([^=]*)=(.*)$" parts "${server}")
+            string(APPEND text
+                "add_test([==[${prefix}@${CMAKE_MATCH_1}/${pending}]==] [==[${program}]==] [==[--run_test=${pending}]==] --color_output=no)\n"
+                "set_tests_properties([==[${prefix}@${CMAKE_MATCH_1}/${pending}]==] PROPERTIES ${all_properties} LABELS servers"
+                " ENVIRONMENT [==[REDLOCK_TEST_SERVER=${CMAKE_MATCH_2}]==]${disabled})\n")
+        endforeach()
+    endif()
     set(text "${text}" PARENT_SCOPE)
     set(count "${count}" PARENT_SCOPE)
 endfunction()

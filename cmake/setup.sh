@@ -6,6 +6,8 @@
 #   cmake/setup.sh [PACKAGE...]    PACKAGE: what one make target needs besides; two words mean more than a package:
 #       valkey         a valkey-server, which Debian 12 has among its backports, is unpacked in the same way unless the system has one
 #       newest-boost   the headers of the newest Boost that Debian has at all are unpacked as well, beside the others
+#       newest-servers the newest redis-server and valkey-server that Debian has at all, with the libraries that they need:
+#                      build/deps/newest-servers/bin/redis-server and valkey-server start them
 #
 # Unpacked packages go to build/deps. A second call finds the stamp of the first and does nothing.
 set -eu
@@ -15,15 +17,19 @@ besides=$*
 boost_package=libboost1.88-dev
 boost_suite=trixie
 newest_boost_suite=sid
+newest_servers_suites='sid experimental'
+newest_servers=$deps/newest-servers
 valkey_suite=bookworm-backports
 valkey=$deps/valkey/usr/bin/valkey-server
 packages='g++ make cmake ninja-build ccache ca-certificates libssl-dev nlohmann-json3-dev libcli11-dev libmimalloc-dev redis-server'
 with_valkey=
 with_newest_boost=
+with_newest_servers=
 for package in $besides; do
     case $package in
     valkey) with_valkey=yes ;;
     newest-boost) with_newest_boost=yes ;;
+    newest-servers) with_newest_servers=yes ;;
     *) packages="$packages $package" ;;
     esac
 done
@@ -80,12 +86,13 @@ system_boost_version() {
 
 # apt with private lists, cache and sources: the machine's own mirror, with the suite's name replaced.
 #
-#   open_suite SUITE
+#   open_suite SUITE...
 #   private PROGRAM ARGUMENT...   of apt
 #   unpack FOLDER PACKAGE...
+#   unpack_with_libraries FOLDER PACKAGE...
 #   close_suite
 open_suite() {
-    suite=$1
+    suite=$*
     home=$(mkdir -p "$deps/apt" && cd "$deps/apt" && pwd)
     mkdir -p "$home/lists/partial" "$home/archives/partial"
     codename=$( . /etc/os-release; echo "${VERSION_CODENAME:-}" )
@@ -98,7 +105,7 @@ open_suite() {
     [ -n "$site" ] || fail "no Debian mirror for $codename in this machine's apt sources; the $suite suite would be read from there"
     keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     [ -f $keyring ] || fail "$keyring is missing: install debian-archive-keyring"
-    echo "deb [signed-by=$keyring] $site $suite main" > "$home/sources.list"
+    for one in $suite; do echo "deb [signed-by=$keyring] $site $one main"; done > "$home/sources.list"
     say "reading the lists of Debian's $suite suite"
     private apt-get update || fail "the $suite suite could not be read from this machine's Debian mirror"
 }
@@ -116,9 +123,27 @@ unpack() {
     shift
     say "fetching $* from Debian's $suite suite"
     ( cd "$home/archives" && private apt-get download "$@" ) || fail "$* could not be downloaded from this machine's Debian mirror"
+    unpack_archives
+}
+
+unpack_archives() {
     rm -rf "$folder"
     mkdir -p "$folder"
     for archive in "$home"/archives/*.deb; do dpkg-deb -x "$archive" "$folder"; done
+}
+
+# apt takes only these for installed, which make users and folders: it brings all the rest, down to the loader.
+unpack_with_libraries() {
+    folder=$1
+    shift
+    say "fetching $* with their libraries from Debian's $suite suites"
+    for package in adduser systemd; do
+        printf 'Package: %s\nStatus: install ok installed\nVersion: 9999\nArchitecture: %s\nMaintainer: none\nDescription: none\n\n' \
+            $package "$(dpkg --print-architecture)"
+    done > "$home/status"
+    private apt-get install -y --download-only --no-install-recommends -o Dir::State="$home" -o Dir::State::status="$home/status" \
+        -o Debug::NoLocking=true "$@" >/dev/null || fail "$* could not be downloaded with their libraries from this machine's Debian mirror"
+    unpack_archives
 }
 
 close_suite() { rm -rf "$home"; }
@@ -150,6 +175,41 @@ fetch_valkey() {
     "$valkey" --version >/dev/null || fail "the valkey-server of $valkey_suite does not run on this system"
 }
 
+# The newest version of a package in the suites, whichever of them has it.
+newest_version() {
+    newest=
+    for version in $(private apt-cache madison "$1" | cut -d '|' -f 2); do
+        if [ -z "$newest" ] || dpkg --compare-versions "$version" gt "$newest"; then newest=$version; fi
+    done
+    [ -n "$newest" ] || fail "Debian's $suite suites have no $1"
+    echo "$newest"
+}
+
+# They are of a newer Debian, so each is started by the loader and with the libraries of that one.
+fetch_newest_servers() {
+    # shellcheck disable=SC2086
+    open_suite $newest_servers_suites
+    chosen=
+    for package in redis-server redis-tools valkey-server valkey-tools; do
+        version=$(newest_version $package)
+        chosen="$chosen $package=$version"
+    done
+    # shellcheck disable=SC2086
+    unpack_with_libraries "$newest_servers" $chosen
+    close_suite
+    loader=$(cd "$newest_servers" && ls usr/lib/*/ld-linux*.so.*)
+    mkdir -p "$newest_servers/bin"
+    for program in redis-server redis-cli valkey-server valkey-cli; do
+        wrapper=$newest_servers/bin/$program
+        {
+            printf '#!/bin/sh\n# Made by cmake/setup.sh.\nroot=${0%%/*}/..\n'
+            printf 'exec "$root/%s" --library-path "$root/%s" "$root/usr/bin/%s" "$@"\n' "$loader" "${loader%/*}" $program
+        } > "$wrapper"
+        chmod +x "$wrapper"
+        "$wrapper" --version >/dev/null || fail "the newest $program does not run on this system"
+    done
+}
+
 check_system
 # One at a time: two make targets may begin together.
 mkdir -p "$deps"
@@ -164,6 +224,7 @@ else
     fetch_boost
 fi
 [ -z "$with_newest_boost" ] || has_boost_redis "$deps/newest-boost" || fetch_newest_boost
+[ -z "$with_newest_servers" ] || [ -x "$newest_servers/bin/valkey-cli" ] || fetch_newest_servers
 [ -z "$with_valkey" ] || [ -x "$valkey" ] || command -v valkey-server >/dev/null 2>&1 || fetch_valkey
 echo "$wanted" > "$stamp"
 say "done"

@@ -56,7 +56,6 @@ int main(int argc, char** argv)
 try {
     boost::asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run([](error_code) {});
     report nightly{nodes};

@@ -36,7 +36,6 @@ try {
     if (argc < 3) throw std::invalid_argument{"usage: checkpoint ROWS URL..."};
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 2, argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
     std::exception_ptr failure;

@@ -40,7 +40,6 @@ int main(int argc, char** argv)
 try {
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client one{io.get_executor(), config};
     redlock::client other{io.get_executor(), config};  // as if on another host
     one.run(asio::detached);

@@ -63,7 +63,6 @@ int main(int argc, char** argv)
         if (PQstatus(data.get()) != CONNECTION_OK) throw std::runtime_error{PQerrorMessage(data.get())};
         asio::thread_pool threads{2};  // libpq blocks one of them; the watchdog needs the other
         redlock::config config = redlock::config::from_urls(urls);
-        config.bootstrap = true;  // nothing was ever locked on these nodes: no need to wait for leases that they may have lost
         redlock::client nodes{threads.get_executor(), config};
         nodes.run(asio::detached);
         asio::co_spawn(threads, deposit(nodes, data.get()), asio::use_future).get();

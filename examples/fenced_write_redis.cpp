@@ -55,7 +55,6 @@ int main(int argc, char** argv)
         settings.reconnect_wait_interval = {};
         asio::io_context io;
         redlock::config config = redlock::config::from_urls({urls.begin() + 1, urls.end()});
-        config.bootstrap = true;  // nothing was ever locked on these nodes: no need to wait for leases that they may have lost
         redlock::client nodes{io.get_executor(), config};
         nodes.run(asio::detached);
         auto const ended = [](redlock::error_code e) {

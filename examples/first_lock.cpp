@@ -25,7 +25,6 @@ asio::awaitable<void> nightly_report(redlock::config config)
 int main(int argc, char** argv)
 {
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these servers: remove it after the first start
     asio::io_context io;
     auto done = asio::co_spawn(io, nightly_report(config), asio::use_future);
     io.run();

@@ -19,7 +19,6 @@ int main(int argc, char** argv)
 try {
     asio::thread_pool network{1};  // so that no work of ours keeps the watchdog from its own
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{network.get_executor(), config};
     std::future<void> stopped = nodes.run(asio::use_future);
 

@@ -55,7 +55,6 @@ try {
     for (std::string job; std::getline(std::cin, job);) jobs.push_back(job);
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
     std::exception_ptr failure;

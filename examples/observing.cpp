@@ -65,7 +65,6 @@ try {
     auto const metrics = std::make_shared<redlock::prometheus>();
     std::vector<std::shared_ptr<redlock::observer>> const both{metrics, std::make_shared<redlock::json_log>(std::cerr)};
     redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config, std::make_shared<redlock::observers>(both)};
     nodes.run([&](redlock::error_code) { io.stop(); });
     asio::signal_set signals{io, SIGINT, SIGTERM};

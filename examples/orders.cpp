@@ -73,7 +73,6 @@ int main(int argc, char** argv)
     asio::io_context io;
     tcp::acceptor acceptor{io, {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(std::stoi(argc > 1 ? argv[1] : "0"))}};
     redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run([&](redlock::error_code) { io.stop(); });
     asio::signal_set signals{io, SIGINT, SIGTERM};

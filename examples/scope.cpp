@@ -46,7 +46,6 @@ int main(int argc, char** argv)
 try {
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
     std::exception_ptr failure;

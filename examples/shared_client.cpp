@@ -33,7 +33,6 @@ int main(int argc, char** argv)
 try {
     asio::thread_pool threads{4};
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{threads.get_executor(), config};
     nodes.run(asio::detached);
 

@@ -38,7 +38,6 @@ try {
     if (argc <= urls) throw std::invalid_argument{"usage: travelling begin URL... | travelling finish TICKET URL..."};
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + urls, argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
     std::exception_ptr failure;

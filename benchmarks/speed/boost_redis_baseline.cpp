@@ -76,6 +76,16 @@ struct piece_iterator {
     difference_type left;
 };
 
+// A connection of Boost.Redis as it is has no other way to turn Nagle's algorithm off. The library has streams of its own.
+template <class Connection>
+void send_without_delay(Connection& connection)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    connection.next_layer().lowest_layer().set_option(boost::asio::ip::tcp::no_delay{true});
+#pragma GCC diagnostic pop
+}
+
 // What Boost.Redis tells of the answers of one node; small enough for std::function to keep it without allocating.
 template <class Loop>
 struct ear {
@@ -115,7 +125,7 @@ struct connections_within_bounds {
     std::shared_ptr<type> make(Executor const& of_all)
     {
         auto& one = all.emplace_back();
-        detail::bounded_executor const executor{of_all, {&one.bounds, false, &one.not_opened, &one.search}};
+        detail::bounded_executor const executor{of_all, {&one.bounds, &one.not_opened, &one.search, &one.stream}};
         return detail::make_connection<type>(executor, asio::ssl::context{asio::ssl::context::tls_client});
     }
     void opened() noexcept
@@ -136,6 +146,7 @@ struct connections_within_bounds {
         error_code not_opened;
         detail::address_choice choice;
         detail::address_search search{choice, [](std::size_t) {}};
+        detail::stream_access stream;
     };
     std::deque<connection_state> all;
 };
@@ -218,7 +229,7 @@ private:
         ears_.push_back({this, ears_.size()});
         connection->async_exec(hello_, ears_.back().adapter(), [this, connection](error_code ec, std::size_t) {
             check(ec);
-            detail::stream_of(*connection).lowest_layer().set_option(asio::ip::tcp::no_delay{true});
+            send_without_delay(*connection);
             --missing_;
         });
         nodes_.push_back(connection);

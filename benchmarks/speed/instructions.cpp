@@ -142,7 +142,7 @@ void measure(instructions_choices const& chosen)
     if (allocations_are_counted() && !chosen.only_bytes)
         r.put("fenced_allocations_per_pair_n3_c256", median_of(3, [&] { return allocations_per_pair(r.three(), 102'400); }));
     workload holders = r.three().work(256, true);
-    holders.ttl = 30s;  // nearly nothing is extended meanwhile
+    holders.ttl = longest_ttl;  // nothing is extended meanwhile
     r.put("bytes_per_held_lease", bytes_per_held_lease(holders, chosen.leases));
     if (!chosen.simulate.empty()) r.put("instructions_per_schedule", per_schedule(chosen.simulate.string(), chosen.schedules, by));
     report(chosen, "instructions", {{"counted_by", name_of(by)}, {"boost", BOOST_LIB_VERSION}, {"summary", r.summary()}});

@@ -43,8 +43,9 @@ bool all_nodes_vote(stage const& show)
 
 void opening(stage& show)
 {
-    bool const all_vote = show.wait_for([&] { return all_nodes_vote(show); }, 5s);
-    if (all_vote) show.say("demo", "five new nodes (config::bootstrap): they vote at once", tone::good);
+    show.say("demo", "five new nodes: they vote when every lease would be over that they could have lost before they started", tone::plain);
+    bool const all_vote = show.wait_for([&] { return all_nodes_vote(show); }, 10s);
+    if (all_vote) show.say("demo", "all of them vote", tone::good);
     else show.say("demo", "some nodes were not admitted in time", tone::alarm);
 }
 

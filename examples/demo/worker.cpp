@@ -32,7 +32,6 @@ redlock::config about(std::vector<std::string> const& node_urls)
 {
     auto nodes = redlock::config::from_urls(node_urls);
     nodes.max_ttl = ttl;
-    nodes.bootstrap = true;  // the servers were started for this
     return nodes;
 }
 

@@ -45,7 +45,6 @@ try {
 
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
-    config.bootstrap = true;  // nothing was ever locked on these nodes
     redlock::client nodes{io.get_executor(), config, both};
     nodes.run(asio::detached);
     std::exception_ptr failure;

@@ -175,6 +175,17 @@ struct shard_place {
     friend bool operator==(shard_place const&, shard_place const&) = default;
 };
 
+/// What a client does where a majority of the nodes has lost its data, so that the others cannot tell all of them which tokens they gave.
+enum class majority_loss : std::uint8_t {
+    /// When all nodes have answered, and those without data have waited until the leases that they may have granted are over, they vote again, with tokens
+    /// from the client's wall clock, as after a loss of all data. Tokens stay larger than all earlier ones unless that clock is behind these, which began
+    /// with a wall clock as well. Told as `event::node_recovered`.
+    recover,
+
+    /// No lock with `fencing` is granted until an operator deletes the keys `redlock:node` and `redlock:set` on every node.
+    wait_for_operator,
+};
+
 /// How often a client checks that a node is still the server that was admitted, with its data. For locks with `fencing` only.
 enum class identity_check : std::uint8_t {
     every_message,  ///< With each message. The client notices every loss of data, even if the connection stays.
@@ -217,7 +228,8 @@ struct REDLOCK_API config {
     std::chrono::milliseconds stall_timeout{3'000};
 
     /// How long a node waits at most for `replicas` or `fsync`. After that its vote has failed, and is rolled back. A vote can take twice as long,
-    /// and all of that is part of `lock_options::node_timeout`: so a value above half of `node_timeout` is of no use. 1 ms to 1 min.
+    /// and all of that is part of `lock_options::node_timeout`: so an acquisition has no use for a value above half of `node_timeout`. While replicas
+    /// acknowledge, but later than this, extensions wait for up to half of their ttl, and waits last up to eight times as long. 1 ms to 1 min.
     std::chrono::milliseconds replication_timeout{200};
 
     /// How many commands may wait for one slow node; further commands fail there at once. 1 to 1,000,000.
@@ -232,6 +244,16 @@ struct REDLOCK_API config {
     /// `max_ttl`. Meant for tests, demonstrations and the first start itself. If the option is set when all nodes have just lost their data, it can
     /// break locks.
     bool bootstrap{false};
+
+    /// Where no node has data, or a majority has none, these wait until all leases are over that they may have lost. Whether this counts from the start of
+    /// a server that shows that it has lost nothing since then (INFO of Redis up to 8.6 and Valkey up to 9.1), so that servers that have run for longer
+    /// than `max_ttl` vote at once. It relies on the servers' wall clocks: one that was stepped forward since the server's start, as NTP may do at boot,
+    /// overstates for how long it has run; so does an address that has led to another, empty server since. False: it counts from when a client first
+    /// sees the node. It does so with `trust_server_identity`, too, in a Redis Cluster, and in a set whose members were changed.
+    bool trust_uptime{true};
+
+    /// Where a majority of the nodes has lost its data, and some have theirs. Where all have lost theirs, they always vote again after the wait.
+    majority_loss after_majority_loss{majority_loss::recover};
 
     /// A folder of this machine in which its processes note since when a node that lost its data is quarantined. So even processes that live for a
     /// moment can admit the node together (docs/fencing.md). An absolute path. The folder is made with the rights 0700 when there is something to

@@ -257,14 +257,23 @@ struct node_admitted {
     std::string_view node{};
 };
 
+/// The node had lost its data, as had most nodes, so that the others could not tell it which tokens it gave: this client lets them vote again on locks with
+/// `lock_options::fencing`, with tokens from its wall clock (`config::after_majority_loss`). They had waited until earlier leases were over.
+struct node_recovered {
+    static constexpr std::string_view name{"node_recovered"};  ///< What logs call it.
+
+    event::time at{};
+    std::string_view node{};
+};
+
 /// A node's wall clock was set, so that it may not grant any lock for a while.
 struct clock_stepped {
     static constexpr std::string_view name{"clock_stepped"};  ///< What logs call it.
 
     event::time at{};
     std::string_view node{};
-    duration by{};                       ///< At most; negative: back.
-    std::string_view text{};             ///< For how long.
+    duration by{};  ///< At most; negative: back.
+    std::string_view text{};  ///< For how long.
 };
 
 /// The observer did not keep up, so that so many events before this one were not kept for it.
@@ -272,13 +281,13 @@ struct dropped {
     static constexpr std::string_view name{"dropped"};  ///< What logs call it.
 
     event::time at{};
-    std::uint64_t events{0};             ///< How many.
+    std::uint64_t events{0};  ///< How many.
 };
 
 /// Any of them. New kinds will be added at the end.
 using any = std::variant<acquired, contended, attempt_failed, not_acquired, self_deadlock, extended, extension_failed, lost, released,
                          handoff, overrun, watchdog_late, late_grant_undone, node_up, node_down, node_excluded, node_admitted,
-                         clock_stepped, dropped, detached>;
+                         clock_stepped, dropped, detached, node_recovered>;
 
 }  // namespace redlock::event
 

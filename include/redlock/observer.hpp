@@ -65,6 +65,7 @@ protected:
     virtual void on_node_down(event::node_down const&) {}
     virtual void on_node_excluded(event::node_excluded const&) {}
     virtual void on_node_admitted(event::node_admitted const&) {}
+    virtual void on_node_recovered(event::node_recovered const&) {}
     virtual void on_clock_stepped(event::clock_stepped const&) {}
 
     // The observer itself.
@@ -93,6 +94,7 @@ private:
     void call(event::node_down const& e) { on_node_down(e); }
     void call(event::node_excluded const& e) { on_node_excluded(e); }
     void call(event::node_admitted const& e) { on_node_admitted(e); }
+    void call(event::node_recovered const& e) { on_node_recovered(e); }
     void call(event::clock_stepped const& e) { on_clock_stepped(e); }
     void call(event::dropped const& e) { on_dropped(e); }
 };

@@ -34,7 +34,7 @@ enum class admission_state : std::uint8_t {
     uninitialized, ///< It has no record of an admission, or lost it; no client waits for it yet. That begins with the first lock.
     quarantined,   ///< It waits until every lease that it could have granted has expired.
     catching_up,   ///< It needs the token marks of ceil(N/2) nodes that have their data, and for that they have to answer.
-    needs_operator,///< So many nodes lost their data that only an operator can say what was lost.
+    needs_operator,///< So many nodes lost their data that only an operator can say what was lost (`config::after_majority_loss`).
 };
 
 /// The enumerator's name.
@@ -58,6 +58,7 @@ struct node_status {
         login_text;  ///< Why what `config::credentials` gave could not be renewed on open connections; the client repeats the attempt. Empty when all is well.
     std::string address_text;  ///< What showed that several servers answer at the address, as behind a load balancer; empty: nothing did.
     std::size_t shard{0};  ///< The index in `config::shards` of the set of nodes that the node belongs to.
+    bool is_group{false};  ///< Whether it is a group, whose Sentinels may name another server the next time.
 };
 
 /// Counters since the client was made. They only grow.

@@ -70,6 +70,8 @@ std::shared_ptr<detail::core> make_core(asio::any_io_executor executor, asio::an
     settings.max_ttl = configuration.max_ttl;
     settings.token_retention = configuration.token_retention;
     settings.bootstrap = configuration.bootstrap;
+    settings.recovers = configuration.after_majority_loss == majority_loss::recover;
+    settings.trust_uptime = configuration.trust_uptime && !configuration.trust_server_identity;
     if (auto const& folder = configuration.quarantine_folder; !folder.empty())
         settings.quarantines = std::make_shared<detail::quarantine_folder>(folder);
     settings.keys = detail::key_format{configuration.key_format};

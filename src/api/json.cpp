@@ -166,6 +166,13 @@ identity_check identity_from_json(json const& value)
     throw config_error{"identity: expected \"every_message\" or \"handshake\", found " + describe(value, false)};
 }
 
+majority_loss majority_loss_from_json(json const& value)
+{
+    if (value == "recover") return majority_loss::recover;
+    if (value == "wait_for_operator") return majority_loss::wait_for_operator;
+    throw config_error{"after_majority_loss: expected \"recover\" or \"wait_for_operator\", found " + describe(value, false)};
+}
+
 lock_options lock_from_json(json const& value)
 {
     lock_options options;
@@ -230,12 +237,14 @@ settings settings_from_json(json const& document)
     reader.read("quarantine_folder", client.quarantine_folder);
     reader.read("max_ttl_ms", client.max_ttl);
     reader.read("bootstrap", client.bootstrap);
+    reader.read("trust_uptime", client.trust_uptime);
     reader.read("token_retention_ms", client.token_retention);
     reader.read("trust_server_identity", client.trust_server_identity);
     reader.read("label", client.label);
     reader.read("key_format", client.key_format);
     reader.read("set_name", client.set_name);
     if (json const* identity = reader.find("identity")) client.identity = identity_from_json(*identity);
+    if (json const* loss = reader.find("after_majority_loss")) client.after_majority_loss = majority_loss_from_json(*loss);
     if (json const* tls = reader.find("tls")) client.tls = tls_from_json(*tls, "tls");
     json const* lock = reader.find("lock");
     reader.refuse_unknown_keys();

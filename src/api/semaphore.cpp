@@ -77,16 +77,15 @@ constexpr asio::as_tuple_t<asio::use_awaitable_t<>> in_a_tuple{asio::use_awaitab
 
 asio::awaitable<detail::permits_on_nodes> ask(std::shared_ptr<detail::core> core, std::string_view name, detail::permit_query what)
 {
+    auto const nodes = what.into = std::make_shared<detail::permits_on_nodes>();
     auto initiation = [core, what = std::move(what)](auto handler) mutable {
-        core->ask_permits(std::move(what), detail::permit_query_handler{std::move(handler), core->get_executor()});
+        core->ask_permits(std::move(what), detail::permits_handler{std::move(handler), core->get_executor()});
     };
-    auto asking = asio::async_initiate<asio::as_tuple_t<asio::use_awaitable_t<>> const, void(error_code, detail::permits_on_nodes)>(
-        std::move(initiation), in_a_tuple);
+    auto asking = asio::async_initiate<decltype(in_a_tuple), void(error_code, std::size_t)>(std::move(initiation), in_a_tuple);
     error_code ec;
-    detail::permits_on_nodes nodes;
-    std::tie(ec, nodes) = co_await std::move(asking);
+    std::tie(ec, std::ignore) = co_await std::move(asking);
     if (ec) throw operation_error{ec, name};
-    co_return std::move(nodes);
+    co_return std::move(*nodes);
 }
 
 // All nodes have to have `done` their part.

@@ -1,8 +1,8 @@
 // The main function of the redlock command; commands.hpp lists the command's parts.
 #include "cli/options/arguments.hpp"
 #include "cli/output/exit_codes.hpp"
+#include "cli/output/notes.hpp"
 
-#include <cstdio>
 #include <exception>
 #include <type_traits>
 #include <variant>
@@ -36,10 +36,10 @@ int main(int argc, char** argv)
             },
             parsed);
     } catch (failure const& error) {
-        std::fprintf(stderr, "redlock: %s\n", error.what());
+        say_on_stderr(error.what());
         return to_int(error.code);
     } catch (std::exception const& error) {
-        std::fprintf(stderr, "redlock: %s\n", error.what());
+        say_on_stderr(error.what());
         return to_int(exit_code::internal);
     }
 }

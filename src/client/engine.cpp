@@ -1,9 +1,12 @@
 #include "client/engine.hpp"
 
+#include "core/lease/state_rounds.hpp"
+
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <utility>
 
 namespace redlock::detail {
@@ -16,7 +19,7 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
       keys_{settings.keys}
 {
     auto const count = nodes.size();
-    for (auto const& n : nodes) board_.add(n->name(), settings.clock_drift);
+    for (auto const& n : nodes) board_.add(n->name(), n->is_group(), settings.clock_drift);
     env_.now = clock;
     clock_rules const clocks{settings.clock_drift, settings.max_ttl};
     env_.to_nodes = std::make_shared<fanout>(this->strand(), std::move(nodes), settings.max_node_queue, clock, clocks);
@@ -31,14 +34,13 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
     env_.tokens.wall_clock = settings.wall_clock;
     env_.token_retention = std::chrono::duration_cast<std::chrono::milliseconds>(settings.token_retention);
     quorum::admission_settings rules{settings.max_ttl, settings.clock_drift, settings.bootstrap, fresh_mark, settings.wall_clock};
+    rules.founds_by_uptime = settings.trust_uptime;
+    rules.recovers = settings.recovers;
     if (!settings.sets.fresh_id) settings.sets.fresh_id = fresh_mark;
     if (!settings.sets.wall_clock) settings.sets.wall_clock = settings.wall_clock;
     settings.sets.max_ttl = settings.max_ttl;
     admissions_.emplace(env_, std::move(rules), std::move(settings.sets), count, std::move(settings.quarantines));
-    admissions_->on_wrong_set = [this](std::size_t node, std::string const& why) {
-        board_.down(node, errc::wrong_node_set, why);  // its connection ends later, and until then it would seem to vote
-        env_.to_nodes->reject(node, errc::wrong_node_set, why);
-    };
+    admissions_->on_wrong_set = [this](std::size_t node, std::string const& why) { turn_away(node, errc::wrong_node_set, why); };
     env_.voters = count;
     env_.members = quorum::node_set::all(count);
     env_.set_size = count;
@@ -57,6 +59,9 @@ engine::engine(asio::any_io_executor outer, strand_type strand, std::vector<std:
         board_.admission(node, now);
     };
     env_.to_nodes->on_suspect = [this](std::size_t node) { admissions_->suspect(node); };
+    env_.to_nodes->on_parting = [this](time_point at) {
+        if (!parting_.is_set()) env_.set_timer(parting_, at);
+    };
     env_.to_nodes->on_release_retry = [this](time_point at) { env_.set_timer(repetition_, at); };
     releases_.on_idle = [this] { stop_nodes_when_quiet(); };
     adoptions_.is_elsewhere = [this](ticket const& t) { return is_of_other_nodes(t, board_.servers()); };
@@ -113,12 +118,7 @@ void engine::stop()
     bool const ran = life_ == life::running;
     life_ = life::lingering;
     env_.cancel_timer(first_contact_);
-    acquisitions_.fail_all(errc::client_cancelled);
-    adoptions_.fail_all(errc::client_cancelled);
-    publications_.fail_all(errc::client_cancelled);
-    peeks_.fail_all(errc::client_cancelled);
-    pauses_.fail_all(errc::client_cancelled);
-    permit_queries_.fail_all(errc::client_cancelled);
+    for_all_that_wait([](auto& all) { all.fail_all(errc::client_cancelled); });
     leases_.lose_all(errc::client_cancelled);
     if (!ran) return stop_nodes();
     env_.set_timer(linger_, env_.now() + max_linger);
@@ -145,10 +145,10 @@ void engine::on_up(std::size_t node, std::string const& server, quorum::node_fac
     if (auto const other = board_.node_of(server)) {
         // A server that is two nodes would have two votes. Which of the two addresses is wrong, or was when it was connected, only they can tell.
         env_.to_nodes->check_address(*other);
-        return env_.to_nodes->reject(node, errc::node_duplicate,
-                                     "this is the same server as " + env_.to_nodes->name(*other) + "; each node needs a server of its own");
+        return turn_away(node, errc::node_duplicate,
+                         "this is the same server as " + env_.to_nodes->name(*other) + "; each node needs a server of its own");
     }
-    if (auto const why = admissions_->meet(node, facts); !why.empty()) return env_.to_nodes->reject(node, errc::wrong_node_set, why);
+    if (auto const why = admissions_->meet(node, facts); !why.empty()) return turn_away(node, errc::wrong_node_set, why);
     board_.up(node, server);
     if (env_.observed) env_.observed->node_up(node, board_.nodes()[node].address_text);
     env_.to_nodes->up(node);
@@ -163,11 +163,38 @@ void engine::on_several_servers(std::size_t node, std::string const& words)
 
 void engine::on_down(std::size_t node, error_code why, std::string const& text)
 {
+    if (auto const left = env_.to_nodes->leaves_because(node)) {  // it is down for all already
+        if (why == left) board_.down(node, why, text);  // a group says which of its servers it was
+        return env_.to_nodes->down(node, why, text);
+    }
+    tell_of_down(node, why, text, [&] { env_.to_nodes->down(node, why, text); });
+}
+
+// `leave`: has requests that wait for the node fail.
+void engine::tell_of_down(std::size_t node, error_code why, std::string const& text, std::function<void()> const& leave)
+{
     board_.down(node, why, text);
     if (env_.observed) env_.observed->node_down(node, why, text);
-    env_.to_nodes->down(node, why, text);
+    leave();
     admissions_->down(node, why);
     acquisitions_.on_down(node);
+}
+
+bool engine::on_unfit(std::size_t node, error_code why, std::string const& words)
+{
+    turn_away(node, why, words);
+    return true;
+}
+
+// The server is of no use. It is down from now on, though its connection ends later.
+void engine::turn_away(std::size_t node, error_code why, std::string const& words)
+{
+    if (env_.to_nodes->leaves_because(node)) return;
+    if (!env_.to_nodes->may_have_keys(node)) {
+        board_.down(node, why, words);
+        return env_.to_nodes->reject(node, why, words);
+    }
+    tell_of_down(node, why, words, [&] { env_.to_nodes->reject_later(node, why, words); });
 }
 
 void engine::on_stopped(std::size_t)
@@ -179,6 +206,7 @@ void engine::on_stopped(std::size_t)
         life_ = life::stopped;
         env_.to_nodes->close();
         env_.cancel_timer(repetition_);
+        env_.cancel_timer(parting_);
         releases_.finish_draining(errc::client_cancelled);
         stop_watchdog();
         runners_.complete_all(errc::client_cancelled);
@@ -259,12 +287,7 @@ void engine::context_destroyed() noexcept
     admissions_->clear();
     destroy_watchdog();
     auto const runners = std::move(runners_);
-    acquisitions_.clear();
-    adoptions_.clear();
-    publications_.clear();
-    peeks_.clear();
-    pauses_.clear();
-    permit_queries_.clear();
+    for_all_that_wait([](auto& all) { all.clear(); });
     leases_.clear();
     releases_.clear();
     env_.to_nodes->clear();

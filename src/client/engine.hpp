@@ -8,8 +8,9 @@
 #include "core/acquire/acquisitions.hpp"
 #include "core/acquire/adoptions.hpp"
 #include "core/acquire/peeks.hpp"
-#include "core/acquire/permit_queries.hpp"
 #include "core/admission/admission_driver.hpp"
+#include "core/kinds/kinds.hpp"
+#include "core/kinds/permit_queries.hpp"
 #include "core/lease/lease_registry.hpp"
 #include "core/lease/publications.hpp"
 #include "core/lease/releases.hpp"
@@ -21,6 +22,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,6 +47,8 @@ struct engine_settings {
     duration token_retention{std::chrono::hours{1}};
     double clock_drift{0.01};  // between the clocks of clients, and of nodes
     bool bootstrap{false};
+    bool trust_uptime{true};
+    bool recovers{true};
     std::shared_ptr<quarantine_log> quarantines{};  // may be null
     quorum::set_settings sets{};  // without names of members nobody looks at sets
 
@@ -107,8 +111,7 @@ public:
     {
         return static_cast<lease_handle const&>(of).of().what->slots();
     }
-    void ask_permits(permit_query&& what, permit_query_handler&& handler) override;
-    void count_available(permit_query&& what, available_handler&& handler) override;
+    void ask_permits(permit_query&& what, permits_handler&& handler) override;
     void let_go(std::shared_ptr<lease_state> of) noexcept override;
     void scope_ended(lease_state const& of) noexcept override;
 
@@ -124,6 +127,7 @@ public:
 
     void on_primary(std::size_t node, std::string const& server) override { board_.primary(node, server); }
     void on_several_servers(std::size_t node, std::string const& words) override;
+    bool on_unfit(std::size_t node, error_code why, std::string const& words) override;
     void on_login(std::size_t node, std::string const& why_not) override { board_.login(node, why_not); }
 
     void context_destroyed() noexcept override;
@@ -142,14 +146,25 @@ protected:
 private:
     std::shared_ptr<waiter> wait_for_extension(std::shared_ptr<lease_handle> const& whose, plain_handler&& handler);
 
-    template <class Handler>
-    void ask(permit_query&& what, Handler&& handler);
+    // What keeps operations whose callers wait.
+    template <class F>
+    void for_all_that_wait(F f)
+    {
+        f(acquisitions_);
+        f(adoptions_);
+        f(publications_);
+        f(peeks_);
+        f(pauses_);
+        f(permit_queries_);
+    }
 
     void start();
     void stop();
     void tell_of_nodes_never_reached(time_point now);
     void stop_nodes_when_quiet();
     void stop_nodes();
+    void tell_of_down(std::size_t node, error_code why, std::string const& text, std::function<void()> const& leave);
+    void turn_away(std::size_t node, error_code why, std::string const& words);
     void on_step(std::size_t node, quorum::clock_step step, time_point now);
     void allow_for(double clock_drift);
     void detach_handle(std::shared_ptr<lease_handle> const& who);
@@ -167,6 +182,12 @@ private:
         engine& owner;
     };
 
+    struct parting final : timer {
+        explicit parting(engine& of) : owner{of} {}
+        void on_timer(time_point now) override { owner.env_.to_nodes->end_partings(now); }
+        engine& owner;
+    };
+
     struct first_contact final : timer {
         explicit first_contact(engine& of) : owner{of} {}
         ~first_contact() { owner.env_.cancel_timer(*this); }
@@ -176,7 +197,7 @@ private:
 
     releases releases_{env_};
     lease_registry leases_{env_, releases_};
-    acquisitions acquisitions_{env_, leases_, releases_};
+    acquisitions acquisitions_{env_, leases_, releases_, all_kinds()};
     adoptions adoptions_{env_, leases_, releases_, acquisitions_.locks()};
     publications publications_{env_, leases_};
     peeks peeks_{env_};
@@ -188,6 +209,7 @@ private:
     key_format const keys_;
     linger linger_{*this};
     repetition repetition_{*this};
+    parting parting_{*this};
     first_contact first_contact_{*this};
     life life_{life::idle};
     std::size_t nodes_running_{0};

@@ -48,11 +48,7 @@ void engine::adopt(adopt_request&& request, lease_handler&& handler)
 
     auto const slot = handler.slot();
     auto what = std::make_shared<adoption>(adoptions_, self(), std::move(of), resolved_options_of(options), std::move(handler), now());
-    on_cancel(slot, gives_up, [&] {
-        return [op = std::weak_ptr{what}](asio::cancellation_type_t) {
-            if (auto const found = op.lock()) found->give_up(asio::error::operation_aborted);
-        };
-    });
+    abandon_on(slot, gives_up, what);
     on_strand([this, what = std::move(what)](time_point t) {
         if (life_ != life::idle && life_ != life::running) return what->refuse(errc::client_cancelled);
         if (!env_.set_was_resized && what->nodes() != env_.set_size) return what->refuse(errc::ticket_of_other_nodes);
@@ -62,27 +58,18 @@ void engine::adopt(adopt_request&& request, lease_handler&& handler)
     });
 }
 
-template <class Handler>
-void engine::ask(permit_query&& what, Handler&& handler)
+void engine::ask_permits(permit_query&& what, permits_handler&& handler)
 {
     bool const votes = what.version > 0;
     auto const slot = handler.slot();
-    auto q = permit_queries_.make(std::move(what), std::forward<Handler>(handler));
-    on_cancel(slot, gives_up, [&] {
-        return [this, op = std::weak_ptr{q}](asio::cancellation_type_t) {
-            if (auto const found = op.lock()) permit_queries_.complete(*found, asio::error::operation_aborted);
-        };
-    });
+    auto q = std::make_shared<permit_question>(permit_queries_, std::move(what), std::move(handler));
+    abandon_on(slot, gives_up, q);
     on_strand([this, q = std::move(q), votes](time_point t) {
+        if (life_ != life::idle && life_ != life::running) return q->abandon(errc::client_cancelled);
         permit_queries_.start(q, t);
-        if (life_ != life::idle && life_ != life::running) return permit_queries_.complete(*q, errc::client_cancelled);
         if (votes) admissions_->wanted();
     });
 }
-
-void engine::ask_permits(permit_query&& what, permit_query_handler&& handler) { ask(std::move(what), std::move(handler)); }
-
-void engine::count_available(permit_query&& what, available_handler&& handler) { ask(std::move(what), std::move(handler)); }
 
 std::string engine::detach(std::shared_ptr<lease_state> of)
 {

@@ -79,8 +79,6 @@ std::size_t shard_of_pool(permit_pool const& of, std::size_t shards)
 
 }  // namespace
 
-core& sharded_core::shard_of_semaphore(permit_pool const& of) const { return *shards_[shard_of_pool(of, shards_.size())]; }
-
 std::shared_ptr<core> sharded_core::shard_of(resource const& what)
 {
     if (admissions_to_begin_.exchange(false)) begin_admission();
@@ -144,16 +142,10 @@ client_status sharded_core::status() const
     return all;
 }
 
-void sharded_core::ask_permits(permit_query&& what, permit_query_handler&& handler)
+void sharded_core::ask_permits(permit_query&& what, permits_handler&& handler)
 {
-    auto& shard = shard_of_semaphore(*what.of);
-    shard.ask_permits(std::move(what), std::move(handler));
-}
-
-void sharded_core::count_available(permit_query&& what, available_handler&& handler)
-{
-    auto& shard = shard_of_semaphore(*what.of);
-    shard.count_available(std::move(what), std::move(handler));
+    auto const shard = shard_of_pool(*what.of, shards_.size());
+    shards_[shard]->ask_permits(std::move(what), std::move(handler));
 }
 
 void sharded_core::acquire(acquire_request&& request, lease_handler&& handler)

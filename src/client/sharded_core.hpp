@@ -38,8 +38,7 @@ public:
     client_status status() const override;
     void begin_admission() override;
 
-    void ask_permits(permit_query&& what, permit_query_handler&& handler) override;
-    void count_available(permit_query&& what, available_handler&& handler) override;
+    void ask_permits(permit_query&& what, permits_handler&& handler) override;
 
     void acquire(acquire_request&& request, lease_handler&& handler) override;
     void adopt(adopt_request&& request, lease_handler&& handler) override;
@@ -47,9 +46,6 @@ public:
     void pause(boot_clock::duration min, boot_clock::duration max, plain_handler&& handler) override;
 
 private:
-    // Where all slots of a semaphore are.
-    core& shard_of_semaphore(permit_pool const& of) const;
-
     using operation = void (core::*)(plain_handler&&);
 
     // Starts the operation on all shards, and completes when all have.

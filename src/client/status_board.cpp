@@ -8,10 +8,11 @@
 
 namespace redlock::detail {
 
-void status_board::add(std::string const& name, double clock_drift)
+void status_board::add(std::string name, bool is_group, double clock_drift)
 {
     nodes_.emplace_back();
-    nodes_.back().node = name;
+    nodes_.back().node = std::move(name);
+    nodes_.back().is_group = is_group;
     nodes_.back().state = node_state::idle;
     nodes_.back().last_error = errc::client_not_running;
     nodes_.back().last_error_text = "client.run() was not called";

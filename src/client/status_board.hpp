@@ -21,7 +21,7 @@ namespace redlock::detail {
 class status_board {
 public:
     // One more node, before the client runs. `clock_drift`: as of the client.
-    void add(std::string const& name, double clock_drift);
+    void add(std::string name, bool is_group, double clock_drift);
 
     // The client runs: all nodes are being connected.
     void starts();

@@ -57,8 +57,6 @@ void fanout::stop()
 
 void fanout::check_address(std::size_t node) { links_[node].peer->check_address(); }
 
-void fanout::reject(std::size_t node, error_code why, std::string words) { links_[node].peer->reject(why, std::move(words)); }
-
 bool fanout::in_step(link const& l, round const& r, time_point now) const noexcept
 {
     bool const may = (!r.has.votes_with_tokens || l.may_vote == right_to_vote::yes) && !(r.has.may_grant && l.clock.is_suspended(now));
@@ -174,11 +172,12 @@ template <class Then>
 void fanout::exec(std::shared_ptr<round> const& r, std::size_t node, time_point now, Then then)
 {
     link& l = links_[node];
-    assert(l.state == link_state::up);
+    assert(takes_releases(l));
     assert(!r->has.votes_with_tokens || l.may_vote == right_to_vote::yes);
     ++l.in_flight;
     l.extensions_under_way += r->has.extensions;
     has_asked_ = has_asked_ || r->has.counts_in_era;
+    l.may_have_keys = l.may_have_keys || r->has.counts_in_era;
     part& p = r->parts[node];
     p.as = l.as;
     p.sent = now;
@@ -262,12 +261,12 @@ void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
         }
         reply& answer = p.replies[i];
         if (p.as) answer.admission = p.as->number;
+        bool const failed = answer.vote == vote::failed;
+        doubtful = doubtful || (failed && answer.error == errc::node_not_admitted);
+        if (l.state == link_state::leaving) answer = l.lost;  // what it says does not count any more
         who.on_vote(node, answer, now);
         if (links_.empty()) return;
-        if (answer.vote == vote::failed) {
-            doubtful = doubtful || answer.error == errc::node_not_admitted;
-            retry_release(node, r->at(i), now);
-        }
+        if (failed) retry_release(node, r->at(i), now);
     }
     if (doubtful && p.as == l.as && on_suspect) on_suspect(node);
     if (--r->open == 0) retire(r);
@@ -277,13 +276,15 @@ void fanout::file(std::shared_ptr<round> const& r, std::size_t node, error_code 
 void fanout::up(std::size_t node)
 {
     links_[node].state = link_state::up;
+    links_[node].may_have_keys = false;
     catch_up(node);
 }
 
 void fanout::ask(std::size_t node, pending_request request)
 {
     request.era = era_;
-    if (links_[node].state != link_state::up) {
+    bool const is_taken = request.request.what == verb::release ? takes_releases(links_[node]) : links_[node].state == link_state::up;
+    if (!is_taken) {
         auto const now = now_();
         request.asked_by->on_vote(node, links_[node].lost, now);
         return defer_release(node, request, now);
@@ -294,23 +295,14 @@ void fanout::ask(std::size_t node, pending_request request)
     exec_alone(r, node, now_());
 }
 
-void fanout::down(std::size_t node, error_code why, std::string const& text)
-{
-    link& l = links_[node];
-    l.state = link_state::down;
-    l.lost = failure_to_connect(why == condition::node_failure ? static_cast<errc>(why.value()) : errc::node_unreachable, text);
-    auto const now = now_();
-    auto waiting = std::exchange(l.queue, {});
-    for (auto& [ends, t] : std::exchange(l.extensions, {})) waiting.push_back(std::move(t));
-    l.extensions_in_queue = 0;
-    for (pending_request& t : waiting) enqueue(node, t, now);
-}
-
 void fanout::close()
 {
     closed_ = true;
     auto const given_up = std::exchange(release_retries_, {});
-    for (std::size_t i = 0; i < links_.size(); ++i) down(i, errc::client_cancelled, "the client was cancelled");
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        links_[i].rejected_with = {};
+        down(i, errc::client_cancelled, "the client was cancelled");
+    }
 }
 
 void fanout::clear() noexcept

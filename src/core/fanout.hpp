@@ -91,6 +91,8 @@ public:
     static constexpr std::size_t crowd = 8;
     // Commands in one message to a node that has fallen behind.
     static constexpr std::size_t max_catch_up = 512;
+    // For so long releases go to a server that was rejected.
+    static constexpr duration max_parting = std::chrono::milliseconds{500};
 
     fanout(strand_type const& strand, std::vector<std::unique_ptr<node>> nodes, std::size_t max_queue, clock_function now,
            clock_rules rules);
@@ -125,6 +127,17 @@ public:
 
     // The server that a node is connected to is of no use. The node disconnects, and connects to its address again later.
     void reject(std::size_t node, error_code why, std::string words);
+
+    // The same of a server that may have keys of this client: it is down from now on, but until max_parting is over, releases still go to it. There is no
+    // other time for them where the server is rejected whenever it is connected.
+    void reject_later(std::size_t node, error_code why, std::string const& words);
+    bool may_have_keys(std::size_t node) const noexcept;
+    // Why the node will be rejected; none: it will not.
+    error_code leaves_because(std::size_t node) const noexcept { return links_[node].rejected_with; }
+    // Called when end_partings() is to be called at that moment.
+    std::function<void(time_point at)> on_parting;
+    void end_partings(time_point now);
+
     void check_address(std::size_t node);
 
     void up(std::size_t node);
@@ -180,7 +193,7 @@ public:
     void clear() noexcept;
 
 private:
-    enum class link_state { starting, up, down };
+    enum class link_state { starting, up, leaving, down };
     enum class right_to_vote { undecided, yes, no };
 
     // The server that a node was admitted as.
@@ -206,7 +219,10 @@ private:
         cached_rejection not_admitted;  // the vote while it is excluded
         node_clock clock;
         cached_rejection suspended;  // the vote while its clock is suspended
-        reply lost{failure_to_connect(errc::node_unreachable)};  // the vote while it is down
+        reply lost{failure_to_connect(errc::node_unreachable)};  // the vote while it is down, or leaves
+        bool may_have_keys{false};  // a request that sets a key was sent since it was up the last time
+        error_code rejected_with;  // while it leaves
+        time_point leaves_at{};
         std::size_t in_flight{0};
         std::deque<pending_request> queue;
         // Extensions whose turn has not come, by the ends of their leases. The others are in the queue, or under way.
@@ -321,12 +337,14 @@ private:
     // Whether the node keeps up, and may get this round at once, with the same bytes as the other nodes.
     bool in_step(link const& l, round const& r, time_point now) const noexcept;
     static bool has_to_wait(link const& l) noexcept;
+    static bool takes_releases(link const& l) noexcept { return l.state == link_state::up || l.state == link_state::leaving; }
     static reply const* cached_rejection_of(link& l, command const& c, time_point now);
     void drop_votes_of_earlier_eras(round& r, std::size_t node) const;
     void check_clock(round& r, std::size_t node, time_point now);
     static void withdraw(std::size_t node, pending_request const& t, time_point now);
     std::vector<pending_request> weed(std::size_t node, time_point now);
     void take_turns(std::size_t node, time_point now);
+    void put_in_queue_again(std::size_t node);
     void enqueue(std::size_t node, pending_request const& t, time_point now);
     void defer_release(std::size_t node, pending_request const& t, time_point now);
     void retry_release(std::size_t node, pending_request&& t, time_point now);

@@ -2,6 +2,7 @@
 #include "core/fanout.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <deque>
 #include <limits>
@@ -100,12 +101,65 @@ void fanout::take_turns(std::size_t node, time_point now)
     }
 }
 
+void fanout::down(std::size_t node, error_code why, std::string const& text)
+{
+    link& l = links_[node];
+    bool const left = static_cast<bool>(std::exchange(l.rejected_with, {}));
+    if (left) l.may_have_keys = false;
+    else l.lost = failure_to_connect(why == condition::node_failure ? static_cast<errc>(why.value()) : errc::node_unreachable, text);
+    l.state = link_state::down;
+    put_in_queue_again(node);
+}
+
+// What waits gets the vote of a node that is lost, or waits on, as the state of the node is another one now.
+void fanout::put_in_queue_again(std::size_t node)
+{
+    link& l = links_[node];
+    auto const now = now_();
+    auto waiting = std::exchange(l.queue, {});
+    for (auto& [ends, t] : std::exchange(l.extensions, {})) waiting.push_back(std::move(t));
+    l.extensions_in_queue = 0;
+    for (pending_request& t : waiting) enqueue(node, t, now);
+}
+
+bool fanout::may_have_keys(std::size_t node) const noexcept
+{
+    link const& l = links_[node];
+    return l.may_have_keys || (l.state == link_state::down && !l.queue.empty());
+}
+
+void fanout::reject(std::size_t node, error_code why, std::string words) { links_[node].peer->reject(why, std::move(words)); }
+
+void fanout::reject_later(std::size_t node, error_code why, std::string const& words)
+{
+    link& l = links_[node];
+    l.lost = failure_to_connect(static_cast<errc>(why.value()), words);
+    l.state = link_state::leaving;
+    l.rejected_with = why;
+    l.leaves_at = now_() + max_parting;
+    if (on_parting) on_parting(l.leaves_at);
+    put_in_queue_again(node);
+    catch_up(node);
+}
+
+void fanout::end_partings(time_point now)
+{
+    auto next = time_point::max();
+    for (std::size_t node = 0; node < links_.size(); ++node) {
+        link const& l = links_[node];
+        if (l.state != link_state::leaving) continue;
+        if (l.leaves_at <= now) reject(node, l.rejected_with, l.lost.words());
+        else next = std::min(next, l.leaves_at);
+    }
+    if (next < time_point::max() && on_parting) on_parting(next);
+}
+
 void fanout::enqueue(std::size_t node, pending_request const& t, time_point now)
 {
     link& l = links_[node];
     bool const is_release = t.request.what == verb::release;
     if (is_release && !t.asked_by->wanted(node, now)) return withdraw(node, t, now);
-    if (l.state == link_state::down) {
+    if (l.state == link_state::down || (l.state == link_state::leaving && !is_release)) {
         t.asked_by->on_vote(node, l.lost, now);
         return defer_release(node, t, now);
     }
@@ -156,7 +210,7 @@ void fanout::retry_releases(time_point now)
 void fanout::catch_up(std::size_t node)
 {
     link& l = links_[node];
-    while (l.state == link_state::up && l.in_flight < max_in_flight) {
+    while (takes_releases(l) && l.in_flight < max_in_flight) {
         auto const now = now_();
         take_turns(node, now);
         if (links_.empty() || l.queue.empty()) return;

@@ -56,7 +56,7 @@ reply const* fanout::cached_rejection_of(link& l, command const& c, time_point n
 reply const* fanout::why_not_asked(std::size_t node, bool fenced, time_point now)
 {
     link& l = links_[node];
-    if (l.state == link_state::down) return &l.lost;
+    if (l.state == link_state::down || l.state == link_state::leaving) return &l.lost;
     command c{verb::acquire, {}, {}, {}};
     c.fenced = fenced;
     return cached_rejection_of(l, c, now);

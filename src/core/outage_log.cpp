@@ -67,6 +67,21 @@ void outage_log::bootstrapped(duration quarantine)
         " for leases that may have been lost is skipped");
 }
 
+void outage_log::recovered(std::vector<std::string> const& names, quorum::node_set const& which)
+{
+    std::string text;
+    std::size_t count = 0;
+    for (std::size_t node = 0; node < names.size(); ++node) {
+        if (!which.has(node)) continue;
+        text += (count == 0 ? "" : ", ") + names[node];
+        ++count;
+    }
+    say(std::to_string(count) + " of " + std::to_string(names.size()) +
+        " nodes had lost their data, and vote again after the wait for "
+        "earlier leases, with tokens from the wall clock (config::after_majority_loss): " +
+        text);
+}
+
 std::optional<time_point> outage_log::lost(std::string_view lock, errc why, std::string_view words, time_point now)
 {
     if (loss_said_at_ && now - *loss_said_at_ < next_cause_after) {

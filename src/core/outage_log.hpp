@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redlock::detail {
 
@@ -74,6 +75,9 @@ public:
 
     // No node has data, and config::bootstrap says that nothing was ever locked there: so they vote at once.
     void bootstrapped(duration quarantine);
+
+    // Most nodes had lost their data, so that the others could not tell these which tokens they gave, and they vote again now.
+    void recovered(std::vector<std::string> const& names, quorum::node_set const& which);
 
 private:
     struct outage {

@@ -4,75 +4,56 @@
 
 #include "base/timer_queue.hpp"
 #include "core/environment.hpp"
+#include "core/operation.hpp"
 
 #include <redlock/detail/core.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <random>
 #include <utility>
-#include <vector>
 
 namespace redlock::detail {
 
 class pauses;
 
-class pausing final : public timer, public std::enable_shared_from_this<pausing> {
+class pausing final : public timed<pausing> {
 public:
-    pausing(pauses& owner, plain_handler&& handler) : owner_{owner}, handler_{std::move(handler)} {}
-    ~pausing();
+    pausing(pauses& owner, plain_handler&& handler);
 
-    void on_timer(time_point) override { finish({}); }
-    void abandon(error_code why) { finish(why); }
+    void time_is_up(time_point) { abandon({}); }
+    void abandon(error_code why);
 
 private:
-    friend class pauses;
-
-    void finish(error_code ec);
-
     pauses& owner_;
     plain_handler handler_;
-    bool done_{false};
 };
 
-class pauses {
+class pauses : public ongoing<pausing> {
 public:
     explicit pauses(environment& env) : env_{env} {}
 
     void start(std::shared_ptr<pausing> const& what, duration min, duration max, time_point now)
     {
-        if (what->done_) return;  // cancelled meanwhile
-        running_.push_back(what);
+        if (what->is_over()) return;  // cancelled meanwhile
+        keep(what);
         std::uniform_int_distribution<duration::rep> length{min.count(), max.count()};
         env_.set_timer(*what, now + duration{length(env_.jitter)});
     }
-
-    void fail_all(error_code why)
-    {
-        while (!running_.empty()) {
-            auto const last = running_.back();
-            last->abandon(why);
-        }
-    }
-
-    void clear() noexcept { auto const gone = std::move(running_); }
 
 private:
     friend class pausing;
 
     environment& env_;
-    std::vector<std::shared_ptr<pausing>> running_;
 };
 
-inline pausing::~pausing() { owner_.env_.cancel_timer(*this); }
+inline pausing::pausing(pauses& owner, plain_handler&& handler) : timed{owner.env_}, owner_{owner}, handler_{std::move(handler)} {}
 
-inline void pausing::finish(error_code ec)
+inline void pausing::abandon(error_code why)
 {
-    if (std::exchange(done_, true)) return;
+    if (!end()) return;
     auto const self = shared_from_this();
-    owner_.env_.cancel_timer(*this);
-    std::erase(owner_.running_, self);
-    handler_(ec);
+    owner_.remove(*this);
+    handler_(why);
 }
 
 }  // namespace redlock::detail

@@ -44,6 +44,10 @@ public:
     // Of a group, before on_up: which server it is connected to, as host:port.
     virtual void on_primary(std::size_t /*node*/, std::string const& /*server*/) {}
 
+    // The server that is connected cannot be used any more. Whether the owner will call reject(), when it has sent what it has to; if not, the node does so
+    // itself.
+    virtual bool on_unfit(std::size_t /*node*/, error_code /*why*/, std::string const& /*words*/) { return false; }
+
     // Of one server, before on_up: what shows that its address leads to several.
     virtual void on_several_servers(std::size_t /*node*/, std::string const& /*words*/) {}
 
@@ -61,6 +65,9 @@ public:
     virtual ~node() = default;
 
     virtual std::string const& name() const noexcept = 0;
+
+    // Whether Sentinels may name another server the next time.
+    virtual bool is_group() const noexcept { return false; }
 
     // Connects, and stays connected until stop(). Events come with `index`, until on_stopped.
     virtual void start(std::size_t index, std::weak_ptr<node_listener> listener) = 0;

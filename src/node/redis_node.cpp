@@ -15,7 +15,7 @@ namespace {
 
 connection_settings while_waiting(connection_settings settings, durability const& wanted)
 {
-    settings.stall_timeout += wanted.timeout;  // for so long it may be silent with good reason
+    settings.stall_timeout += durability_waits::longest * wanted.timeout;  // for so long it may be silent with good reason
     return settings;
 }
 
@@ -115,7 +115,7 @@ void redis_node::impl::on_open(redis_connection&)
 void redis_node::impl::watch_suitability()
 {
     auto object = [weak = weak_from_this()](std::string const& words) {
-        if (auto const self = weak.lock()) self->reject(errc::node_unsuitable, words);
+        if (auto const self = weak.lock()) self->is_unfit(words);
     };
     auto tell_time = [weak = weak_from_this()](quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) {
         if (auto const self = weak.lock(); self && self->main_) self->on_time(*self->main_, clock, sent, received);
@@ -133,9 +133,18 @@ void redis_node::impl::check_address()
         auto const self = weak.lock();
         if (!self) return;
         self->address_check_.reset();
-        if (!run_id.empty() && run_id != open)
-            self->reject(errc::node_unsuitable, "new connections to this address lead to another server");
+        if (!run_id.empty() && run_id != open) self->is_unfit("new connections to this address lead to another server");
     });
+}
+
+// It may have keys of the owner, who can release them until the connection ends: later ones end like this one, or lead elsewhere.
+void redis_node::impl::is_unfit(std::string const& words)
+{
+    if (state_ != state::usable) return;
+    bool const takes_releases = words != why_not_a_replica();
+    auto const listener = listener_.lock();
+    if (takes_releases && listener && listener->on_unfit(index_, errc::node_unsuitable, words)) return;
+    reject(errc::node_unsuitable, words);
 }
 
 void redis_node::impl::on_closed(redis_connection& from, error_code why, std::string const& words)

@@ -62,7 +62,8 @@ private:
         auto const again = reader_.what_to_repeat();
         if (again && !again_) return owner_->repeat(again, of_, std::move(handler_));
         if (again_) again_->give_back(of_.replies);
-        if (waits_ && has_to_be_durable(of_.work, of_.replies)) return owner_->wait_for_durability(*waits_, of_, std::move(handler_));
+        if (waits_ && has_to_be_durable(of_.work, of_.replies))
+            return owner_->wait_for_durability(*waits_, of_, boot_clock::now() + longest_wait_of(of_.work), std::move(handler_));
         std::move(handler_)(error_code{});
     }
 
@@ -89,21 +90,24 @@ void redis_node::impl::exec(std::string_view prefix, batch const& work, std::str
 
 // A vote that the main connection has answered has to become durable before it is reported. What is sent later can be answered sooner: a
 // rollback of such a vote need not wait for it. `waits`: those that were made with the main connection that answered; a server that came back
-// would answer for what it has lost.
-void redis_node::impl::wait_for_durability(durability_waits& waits, batch_part const& of, exec_handler handler)
+// would answer for what it has lost. Waits again while replicas are behind, until `wait_until`.
+void redis_node::impl::wait_for_durability(durability_waits& waits, batch_part const& of, quorum::time_point wait_until,
+                                           exec_handler handler)
 {
     auto const is_watch = [](command const& c) { return c.what == verb::watch; };
     bool const watches = std::any_of(of.work.commands.begin(), of.work.commands.end(), is_watch);
     if (watches) changes_.hold_back();
     waits.wait(
-        [weak = weak_from_this(), watches, &work = of.work, &replies = of.replies,
+        [weak = weak_from_this(), &waits, of, wait_until, watches,
          handler = std::move(handler)](std::optional<not_durable> const& why_not) mutable {
-            if (why_not) take_back(work, replies, *why_not);
-            std::move(handler)(error_code{});
             auto const self = weak.lock();
+            if (self && why_not && why_not->is_late && boot_clock::now() < wait_until)
+                return self->wait_for_durability(waits, of, wait_until, std::move(handler));
+            if (why_not) take_back(of.work, of.replies, *why_not);
+            std::move(handler)(error_code{});
             if (self && watches) self->changes_.go_on();
         },
-        of.prefix);
+        of.prefix, std::chrono::duration_cast<std::chrono::milliseconds>(wait_until - boot_clock::now()));
 }
 
 void redis_node::impl::repeat(reply_reader::repeatable what, batch_part const& of, exec_handler handler)

@@ -67,6 +67,7 @@ public:
     }
 
     void check_address();
+    void is_unfit(std::string const& words);
 
     void exec(std::string_view prefix, batch const& work, std::string_view id, std::vector<reply>& replies, exec_handler handler);
 
@@ -102,7 +103,7 @@ private:
     void watch_suitability();
     void tell(std::string_view key);
 
-    void wait_for_durability(durability_waits& waits, batch_part const& of, exec_handler handler);
+    void wait_for_durability(durability_waits& waits, batch_part const& of, quorum::time_point wait_until, exec_handler handler);
     void repeat(reply_reader::repeatable what, batch_part const& of, exec_handler handler);
     request_extras extras_for(std::string_view prefix, batch const& work) const;
     void stopped();

@@ -194,6 +194,7 @@ struct prometheus::metrics {
 
     void count(event::node_admitted const& e) { admitted[{std::string{e.node}}] = 1; }
 
+    void count(event::node_recovered const& e) { ++recoveries[{std::string{e.node}}]; }
     void count(event::clock_stepped const& e) { ++steps[{std::string{e.node}}]; }
 
     void count(event::dropped const& e) { dropped[{}] += static_cast<std::int64_t>(e.events); }
@@ -205,7 +206,7 @@ struct prometheus::metrics {
         acquire.append_to(all, options.labels);
         hold.append_to(all, options.labels);
         for (counters_and_gauges const* each : {&leases, &lost, &extensions, &releases, &overruns, &late, &self_deadlocks, &undone, &votes,
-                                                &up, &admitted, &connects, &steps, &dropped})
+                                                &up, &admitted, &connects, &recoveries, &steps, &dropped})
             each->append_to(all, options.labels);
         return all;
     }
@@ -239,6 +240,9 @@ struct prometheus::metrics {
     counters_and_gauges up = gauge("redlock_node_up", "Whether the node is connected and is asked for its vote.", {"node"});
     counters_and_gauges admitted = gauge("redlock_node_admitted", "Whether the node votes on locks with fencing.", {"node"});
     counters_and_gauges connects = counter("redlock_node_connects_total", "How often a connection to the node became usable.", {"node"});
+    counters_and_gauges recoveries = counter("redlock_node_recoveries_total",
+                                             "How often this client let the node vote again after most nodes had lost their data.",
+                                             {"node"});
     counters_and_gauges steps = counter("redlock_node_clock_steps_total",
                                         "How often the wall clock of the node was found to have been set.", {"node"});
     counters_and_gauges dropped = counter("redlock_events_dropped_total",

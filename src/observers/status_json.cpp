@@ -14,7 +14,7 @@ using nlohmann::json;
 void to_json(json& to, node_status const& from)
 {
     auto const& [node, state, last_error, last_error_text, connects, admission, admission_text, clock_steps, last_clock_step, clock_text,
-                 primary, login_text, address_text, shard] = from;
+                 primary, login_text, address_text, shard, is_group] = from;
     to = {
         {"node", valid_utf8(node)},
         {"state", to_string(state)},
@@ -30,6 +30,7 @@ void to_json(json& to, node_status const& from)
         {"login_text", valid_utf8(login_text)},
         {"address_text", valid_utf8(address_text)},
         {"shard", shard},
+        {"is_group", is_group},
     };
 }
 

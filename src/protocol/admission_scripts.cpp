@@ -1,5 +1,7 @@
 #include "protocol/admission_scripts.hpp"
 
+#include "protocol/without_loss.hpp"
+
 namespace redlock::detail {
 
 namespace {
@@ -7,7 +9,15 @@ namespace {
 // Asks for one section of INFO at a time, since older servers accept no more. A section that the user may not read gives empty answers.
 // The key of the set's record is not among the KEYS, here and in the next script: a server would refuse the whole call to a user whose permissions are
 // from a time when there was no such key.
-constexpr std::string_view inspect_text = R"lua(local function info(section)
+//
+// For how long the server has lost nothing is asked of servers that are not admitted, and were not admitted since their start: one that has a high-water
+// mark and no record lost the record, and votes that it gave may still be on their way. The commands are those that can take data away, or hide that one of
+// them was called, up to the versions in without_loss.cpp. A server counts them also where a script calls them, and under the names that they have without
+// rename-command. Before Redis 7 all calls of CONFIG are counted together. In a Redis Cluster
+// slots move: no member shows it.
+constexpr std::string_view inspect_text =
+    R"lua(local COMMANDS = [[flushall flushdb swapdb replicaof slaveof failover debug migrate move config config|resetstat]]
+local function info(section)
   local text = redis.pcall('INFO', section)
   return type(text) == 'string' and text or ''
 end
@@ -16,9 +26,21 @@ local replication, memory, time = info('replication'), info('memory'), redis.cal
 local s = redis.call('MGET', KEYS[1], KEYS[2])
 local set = redis.pcall('GET', string.sub(KEYS[1], 1, -5) .. 'set')
 if type(set) == 'table' then set = '!' .. string.gsub(set.err or '', '^[%-%s]+', '') end
-return {field(replication, 'master_replid'), field(replication, 'role'), time[1], time[2], s[1] or '', s[2] or '',
-  field(info('server'), 'redis_version'), field(info('cluster'), 'cluster_enabled'),
-  field(memory, 'maxmemory'), field(memory, 'maxmemory_policy'), field(info('persistence'), 'aof_enabled'), set or ''})lua";
+local id, server, cluster = field(replication, 'master_replid'), info('server'), field(info('cluster'), 'cluster_enabled')
+local function seconds_without_loss()
+  local record, is_admitted = s[1] or '', string.find(s[1] or '', string.sub(id, 1, 25), 1, true)
+  if id == '' or is_admitted or (s[2] and (record == '' or string.find(record, string.rep('0', 40), 1, true) == 1)) then return '' end
+  local commands, stats = info('commandstats'), info('stats')
+  for command in string.gmatch(COMMANDS, '%S+') do
+    if string.find(commands, '\ncmdstat_' .. command .. ':', 1, true) then return '' end
+  end
+  local clean = cluster == '0' and commands ~= '' and field(stats, 'evicted_keys') == '0' and field(replication, 'second_repl_offset') == '-1'
+  return clean and field(server, 'uptime_in_seconds') or ''
+end
+return {id, field(replication, 'role'), time[1], time[2], s[1] or '', s[2] or '',
+  field(server, 'redis_version'), cluster,
+  field(memory, 'maxmemory'), field(memory, 'maxmemory_policy'), field(info('persistence'), 'aof_enabled'), set or '',
+  field(server, 'valkey_version'), seconds_without_loss()})lua";
 
 // With a record of another generation, the id in the record of the admission becomes that of the new one, if the server stays a member: so what was
 // begun before is refused from here on, and the admission goes on. Otherwise the node is not admitted any more, and its mark is gone.
@@ -97,6 +119,8 @@ end
 redis.call('SET', KEYS[1], ARGV[1] .. string.format(' %016.0f %010.0f -', base, maxttl))
 redis.call('SET', KEYS[2], string.format('%.0f', base))
 return 1)lua";
+
+static_assert(inspect_text.find(commands_that_lose_data) != std::string_view::npos);
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 namespace redlock::detail {
 
 // Reads the node's facts, for a handshake. KEYS: record, hw. Answers {replication id, role, seconds, microseconds, record, hw, version, cluster (0
-// or 1), maxmemory, maxmemory's policy, append-only file (0 or 1), set's record}. A field is "" if the server does not have it, or if the permissions
-// forbid INFO. In place of a set's record that cannot be read stands "!" and the server's error.
+// or 1), maxmemory, maxmemory's policy, append-only file (0 or 1), set's record, Valkey's version, seconds since its start ("" if it may have lost
+// something since, or is admitted)}. A field is "" if the server does not have it, or if the permissions forbid INFO. In place of a set's record that cannot be read stands "!" and the server's error.
 script const& inspect_script();
 
 // Writes the record of the server's set, if there is the text that the client expects. KEYS: record; the key of the set's record is made of it. ARGV: the id

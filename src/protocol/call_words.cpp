@@ -4,7 +4,7 @@
 #include "protocol/fence_scripts.hpp"
 #include "protocol/keys.hpp"
 #include "protocol/scripts.hpp"
-#include "protocol/semaphore_scripts.hpp"
+#include "protocol/semaphore.hpp"
 #include "protocol/shared_scripts.hpp"
 #include "protocol/state_scripts.hpp"
 
@@ -30,9 +30,6 @@ std::size_t keys_of(std::span<command const> commands) noexcept
     return keys;
 }
 
-namespace {
-
-// The first words after EVALSHA: the script and the number of its keys.
 resp_writer& call(resp_writer& words, script const& s, std::size_t keys) { return words << s.sha1 << std::uint64_t{keys}; }
 
 resp_writer& add_value(resp_writer& words, command const& c)
@@ -50,6 +47,8 @@ void add_locks_and_fences(resp_writer& words, command const& c)
     for (std::size_t k = 0; k < c.key_count(); ++k) words.key(c.key_at(k)).key(c.key_at(k), fence_suffix);
 }
 
+namespace {
+
 void extensions(resp_writer& words, command const* first, std::size_t count)
 {
     call(words, extend_script(), keys_of({first, count}));
@@ -58,16 +57,20 @@ void extensions(resp_writer& words, command const* first, std::size_t count)
         for (std::size_t k = 0; k < first[i].key_count(); ++k) add_value(words, first[i]) << first[i].ttl;
 }
 
+// Of readers, each also says whether it was a writer.
 void extensions_with_tokens(command_writer& to, command const* first, std::size_t count, std::string_view id)
 {
     resp_writer& words = to.words();
     bool const refresh = std::any_of(first, first + count, [](command const& c) { return c.refresh; });
-    call(words, fence_extend_script(), 2 + 2 * keys_of({first, count})).key(node_record_key).key(high_water_key);
+    script const& s = first->shared ? shared_extend_script() : fence_extend_script();
+    call(words, s, 2 + 2 * keys_of({first, count})).key(node_record_key).key(high_water_key);
     for (std::size_t i = 0; i < count; ++i) add_locks_and_fences(words, first[i]);
     to.add_id(id);
     words << first->retention << "1" << (refresh ? "1" : "0");
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t k = 0; k < first[i].key_count(); ++k) add_value(words, first[i]) << first[i].token << first[i].ttl;
+        if (first[i].shared) words << (first[i].was_writer ? "1" : "0");
+    }
 }
 
 void climbs(command_writer& to, command const* first, std::size_t count, std::string_view id)
@@ -84,7 +87,7 @@ void climbs(command_writer& to, command const* first, std::size_t count, std::st
 
 void releases(resp_writer& words, command const* first, std::size_t count)
 {
-    call(words, count == 1 ? release_script() : release_many_script(), count);
+    call(words, first->shared ? shared_release_script() : count == 1 ? release_script() : release_many_script(), count);
     for (std::size_t i = 0; i < count; ++i) words.key(first[i].key);
     for (std::size_t i = 0; i < count; ++i) add_value(words, first[i]);
 }
@@ -120,7 +123,7 @@ void confirm_with_tokens(command_writer& to, command const& c, std::string_view 
 {
     resp_writer& words = to.words();
     if (c.others.empty()) {
-        call(words, fence_confirm_script(), 4);
+        call(words, c.shared ? shared_confirm_script() : fence_confirm_script(), 4);
         add_locks_and_fences(words, c);
         words.key(node_record_key).key(high_water_key);
     } else {
@@ -175,102 +178,10 @@ void reads(command_writer& to, command const* first, std::size_t count, std::str
     }
 }
 
-void confirmation_of_reader(command_writer& to, command const& c, std::string_view id)
-{
-    resp_writer& words = to.words();
-    call(words, shared_confirm_script(), 4);
-    add_locks_and_fences(words, c);
-    words.key(node_record_key).key(high_water_key);
-    to.add_id(id);
-    add_value(words, c) << c.token << c.retention;
-}
-
-void extensions_of_readers(command_writer& to, command const* first, std::size_t count, std::string_view id)
-{
-    resp_writer& words = to.words();
-    bool const refresh = std::any_of(first, first + count, [](command const& c) { return c.refresh; });
-    call(words, shared_extend_script(), 2 + 2 * count).key(node_record_key).key(high_water_key);
-    for (std::size_t i = 0; i < count; ++i) add_locks_and_fences(words, first[i]);
-    to.add_id(id);
-    words << first->retention << "1" << (refresh ? "1" : "0");
-    for (std::size_t i = 0; i < count; ++i)
-        add_value(words, first[i]) << first[i].token << first[i].ttl << (first[i].was_writer ? "1" : "0");
-}
-
-void releases_of_readers(resp_writer& words, command const* first, std::size_t count)
-{
-    call(words, shared_release_script(), count);
-    for (std::size_t i = 0; i < count; ++i) words.key(first[i].key);
-    for (std::size_t i = 0; i < count; ++i) add_value(words, first[i]);
-}
-
 void wish(resp_writer& words, command const& c)
 {
     call(words, shared_want_script(), 2).key(c.key).key(c.key, want_suffix);
     add_value(words, c) << c.ttl;
-}
-
-// The words of one call about readers.
-void encode_of_readers(command_writer& to, command const* first, std::size_t count, std::string_view id)
-{
-    switch (first->what) {
-    case verb::acquire: return reads(to, first, count, id);
-    case verb::confirm: return confirmation_of_reader(to, *first, id);
-    case verb::extend: return extensions_of_readers(to, first, count, id);
-    case verb::release: return releases_of_readers(to.words(), first, count);
-    case verb::climb:
-    case verb::adopt:
-    case verb::watch:
-    case verb::inspect:
-    case verb::claim:
-    case verb::mark:
-    case verb::admit:
-    case verb::publish:
-    case verb::inherit:
-    case verb::peek:
-    case verb::want:
-    case verb::keep:
-    case verb::look: break;
-    }
-}
-
-// "VERSION K", as the record says it.
-std::string record_of(command const& c) { return std::to_string(c.more().version) + ' ' + std::to_string(c.permits); }
-
-void acquire_of_permits(command_writer& to, command const& c, std::string_view id)
-{
-    resp_writer& words = to.words();
-    call(words, semaphore_acquire_script(), 3 + 2 * c.key_count()).key(node_record_key).key(high_water_key).key(c.more().permits_key);
-    add_keys(words, c);
-    for (std::size_t k = 0; k < c.key_count(); ++k) words.key(c.key_at(k), fence_suffix);
-    to.add_id(id);
-    add_value(words, c) << c.ttl << c.token << std::uint64_t{c.block} << c.retention << std::uint64_t{c.permits}
-                        << std::uint64_t{c.more().wanted} << std::uint64_t{c.more().from} << c.more().version;
-}
-
-void extension_of_permits(command_writer& to, command const& c, std::string_view id)
-{
-    resp_writer& words = to.words();
-    call(words, semaphore_extend_script(), 3 + 2 * c.key_count()).key(node_record_key).key(high_water_key);
-    add_locks_and_fences(words, c);
-    words.key(c.more().permits_key);
-    to.add_id(id);
-    words << c.retention << "1" << (c.refresh ? "1" : "0");
-    for (std::size_t k = 0; k < c.key_count(); ++k) add_value(words, c) << c.token << c.ttl;
-    words << record_of(c);
-}
-
-void number_of_permits(command_writer& to, command const& c, std::string_view id)
-{
-    call(to.words(), semaphore_keep_script(), 3).key(node_record_key).key(high_water_key).key(c.key);
-    to.add_id(id);
-    to.words() << c.more().version << std::uint64_t{c.permits} << c.retention;
-}
-
-void look_at_permits(resp_writer& words, command const& c)
-{
-    call(words, semaphore_inspect_script(), c.key_count());
-    add_keys(words, c);
 }
 
 void of_admission(resp_writer& words, command const& c)
@@ -296,12 +207,8 @@ void push_call(boost::redis::request& request, command_writer to, set_options& o
     std::size_t const count = commands.size();
     command const& c = *first;
     resp_writer& words = to.words();
-    if (c.shared) {
-        encode_of_readers(to, first, count, id);
-        return to.push_to(request, "EVALSHA");
-    }
     if (c.is_of_permits()) {
-        c.what == verb::acquire ? acquire_of_permits(to, c, id) : extension_of_permits(to, c, id);
+        encode_of_permits(to, c, id);
         return to.push_to(request, "EVALSHA");
     }
     switch (c.what) {
@@ -311,7 +218,8 @@ void push_call(boost::redis::request& request, command_writer to, set_options& o
             words.push_to(request, "SET");
             return;
         }
-        if (!c.fenced) several_without_tokens(words, c);
+        if (c.shared) reads(to, first, count, id);
+        else if (!c.fenced) several_without_tokens(words, c);
         else c.others.empty() ? acquires_with_tokens(to, first, count, id) : acquire_of_several_with_tokens(to, c, id);
         break;
     case verb::confirm: confirm_with_tokens(to, c, id); break;
@@ -328,8 +236,8 @@ void push_call(boost::redis::request& request, command_writer to, set_options& o
     case verb::inherit:
     case verb::peek: of_state(to, c, id); break;
     case verb::want: wish(words, c); break;
-    case verb::keep: number_of_permits(to, c, id); break;
-    case verb::look: look_at_permits(words, c); break;
+    case verb::keep:
+    case verb::look: return;  // of permits
     }
     to.push_to(request, "EVALSHA");
 }

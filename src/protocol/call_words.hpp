@@ -5,6 +5,7 @@
 
 #include "protocol/command.hpp"
 #include "protocol/resp_writer.hpp"
+#include "protocol/scripts.hpp"
 
 #include <boost/redis/request.hpp>
 
@@ -60,6 +61,12 @@ private:
 
 // How many keys the commands have.
 std::size_t keys_of(std::span<command const> commands) noexcept;
+
+// Parts of a call: its script and the number of its keys; the lock's value; the keys, without and with those of their counters behind each.
+resp_writer& call(resp_writer& words, script const& s, std::size_t keys);
+resp_writer& add_value(resp_writer& words, command const& c);
+void add_keys(resp_writer& words, command const& c);
+void add_locks_and_fences(resp_writer& words, command const& c);
 
 // Pushes one call that carries all of these commands, which are of the same kind. `id`: the server's id, which commands with tokens contain.
 // Precondition: there is one, and it does not watch.

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace redlock::detail {
@@ -37,7 +38,7 @@ struct command {
     bool stays{false};  // claim: the server stays a member, so its admission goes on
     bool any{false};  // watch: when the first of the keys goes, and not the last
     std::uint32_t block{1};  // acquire: how many tokens
-    std::uint32_t permits{0};  // how many the semaphore has (protocol/semaphore_scripts.hpp); 0: it is of none
+    std::uint32_t permits{0};  // how many the semaphore has (protocol/semaphore.hpp); 0: it is of none
 
     std::string_view key;
     std::string_view value;  // mark, admit: the mark; claim: the record; else the lock's value, or the last part of it
@@ -77,7 +78,20 @@ struct command {
     bool counts_in_era() const noexcept { return may_grant() || may_renew() || is_about_state(); }
     bool votes_with_tokens() const noexcept { return fenced && may_vote_with_tokens(what); }
 
-    bool is_of_permits() const noexcept { return permits > 0 && (what == verb::acquire || what == verb::extend); }
+    bool is_of_permits() const noexcept
+    {
+        return what == verb::keep || what == verb::look || (permits > 0 && (what == verb::acquire || what == verb::extend));
+    }
+
+    // What it refers to besides the further keys. Of a command that is not const, `f` may replace each.
+    template <class Command, class F>
+    static void each_text(Command& of, F f)
+    {
+        f(of.key), f(of.value);
+        if (rare_members const& now = of.more(); now.id.empty() && now.former.empty() && now.permits_key.empty()) return;
+        if constexpr (std::is_const_v<Command>) f(of.more().id), f(of.more().former), f(of.more().permits_key);
+        else f(of.change_more().id), f(of.change_more().former), f(of.change_more().permits_key);
+    }
 
 private:
     rarely<rare_members> more_;

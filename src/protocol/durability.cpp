@@ -4,7 +4,9 @@
 #include "protocol/redis_replies.hpp"
 #include "protocol/server_facts.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
 #include <string_view>
 
 namespace redlock::detail {
@@ -17,11 +19,28 @@ constexpr char const* small_write_ttl_ms = "60000";
 // The calls of durability_request, in order.
 enum durability_call : std::size_t { small_write, wait, info };
 
-std::uint32_t to_number(std::string_view text)
+template <class Number = std::uint32_t>
+Number to_number(std::string_view text)
 {
-    std::uint32_t n{0};
+    Number n{0};
     std::from_chars(text.data(), text.data() + text.size(), n);
     return n;
+}
+
+// Up to where that many replicas have acknowledged. Of lines such as "slave0:ip=10.0.0.2,port=6379,state=online,offset=1234,lag=0".
+std::optional<std::uint64_t> acknowledged_by(std::size_t replicas, std::string_view replication)
+{
+    constexpr std::string_view name = ",offset=";
+    std::vector<std::uint64_t> offsets;
+    for (std::size_t i = 0;; ++i) {
+        auto const replica = field_of_info(replication, "slave" + std::to_string(i));
+        if (replica.empty()) break;
+        if (auto const at = replica.find(name); at != std::string_view::npos)
+            offsets.push_back(to_number<std::uint64_t>(replica.substr(at + name.size())));
+    }
+    if (replicas == 0 || offsets.size() < replicas) return std::nullopt;
+    std::sort(offsets.begin(), offsets.end(), std::greater{});
+    return offsets[replicas - 1];
 }
 
 // Rules 1 to 3 of "Failover of a replicated group" in docs/proof.md. Granted votes have to be durable. So has the mark of a node that lost its data,
@@ -42,6 +61,16 @@ bool has_to_be_durable(batch const& work, std::vector<reply> const& replies) noe
     for (std::size_t i = 0; i < replies.size(); ++i)
         if (is_to_be_durable(work.commands[i], replies[i])) return true;
     return false;
+}
+
+std::chrono::milliseconds longest_wait_of(batch const& work) noexcept
+{
+    auto shortest = std::chrono::milliseconds::max();
+    for (command const& c : work.commands) {
+        if (c.what != verb::extend) return {};
+        shortest = std::min(shortest, c.ttl);
+    }
+    return shortest / 2;
 }
 
 void take_back(batch const& work, std::vector<reply>& replies, not_durable const& because)
@@ -73,11 +102,13 @@ void durability_reader::on_node(std::size_t index, boost::redis::resp3::node_vie
 {
     using boost::redis::resp3::type;
     if (is_error(node)) {
-        if (index != info && error_.empty()) error_ = node.value;
+        if (index == info || !error_.empty()) return;
+        error_ = (index == wait ? "its votes wait for replicas or its disk, which the server refuses: " : "") + std::string{node.value};
         return;
     }
     if (index == info && node.depth == 0) {
         if (auto const count = field_of_info(node.value, "connected_slaves"); !count.empty()) connected_ = to_number(count);
+        acknowledged_ = acknowledged_by(wanted_.replicas, node.value);
     }
     if (index != wait || node.data_type != type::number) return;
     if (!wanted_.fsync) {
@@ -105,7 +136,8 @@ std::optional<not_durable> durability_reader::conclude() const
     }
     words += " within " + std::to_string(wanted_.timeout.count()) + " ms";
     if (!enough && connected_ && *connected_ < wanted_.replicas) words += ": " + replicas_in_words(*connected_, wanted_.replicas);
-    return not_durable{errc::not_durable, words};
+    bool const follow = before_ && acknowledged_ && *acknowledged_ > *before_;
+    return not_durable{errc::not_durable, words, enough || follow};
 }
 
 std::string replicas_in_words(std::uint32_t connected, std::uint16_t wanted)

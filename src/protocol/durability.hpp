@@ -37,10 +37,15 @@ struct durability {
 struct not_durable {
     errc why;
     std::string words;
+    bool is_late{false};  // replicas acknowledge, but are behind: a further wait may do
 };
 
 // Whether a reply among these has to be durable before it counts: a granted vote, the mark of a node that lost its data, or what a node tells of itself.
 bool has_to_be_durable(batch const& work, std::vector<reply> const& replies) noexcept;
+
+// How long the answer may wait for that, counted from the answer of the server. An extension may wait for long, as the server has executed it and the lease
+// goes on: to ask again would only put more behind what the replicas have not got yet. All others: for one wait.
+std::chrono::milliseconds longest_wait_of(batch const& work) noexcept;
 
 // Turns those replies into failures. Keys that were set stay on the node until the attempt is rolled back.
 void take_back(batch const& work, std::vector<reply>& replies, not_durable const& because);
@@ -52,7 +57,11 @@ boost::redis::request durability_request(durability const& wanted, std::string_v
 // Reads the answers to durability_request.
 class durability_reader {
 public:
-    explicit durability_reader(durability const& wanted) : wanted_{wanted} {}
+    // `acknowledged`: what acknowledged() was at the end of the wait before; none: there was none.
+    explicit durability_reader(durability const& wanted, std::optional<std::uint64_t> acknowledged = {})
+        : wanted_{wanted}, before_{acknowledged}
+    {
+    }
 
     // One RESP3 node of the answer to call `index`.
     void on_node(std::size_t index, boost::redis::resp3::node_view const& node);
@@ -60,8 +69,13 @@ public:
     // Call this when all answers have been read. None: the votes are durable.
     std::optional<not_durable> conclude() const;
 
+    // Up to where as many replicas as are wanted have acknowledged; none: the server does not say, or has fewer.
+    std::optional<std::uint64_t> acknowledged() const noexcept { return acknowledged_; }
+
 private:
     durability wanted_;
+    std::optional<std::uint64_t> before_;
+    std::optional<std::uint64_t> acknowledged_;
     std::uint32_t on_disk_{0};  // 1: the server itself has written it to its disk
     std::uint32_t replicas_{0};  // replicas that acknowledged
     std::size_t elements_{0};  // elements of WAITAOF's answer that were read

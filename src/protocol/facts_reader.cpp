@@ -2,6 +2,7 @@
 
 #include "protocol/fence_keys.hpp"
 #include "protocol/server_id.hpp"
+#include "protocol/without_loss.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -36,8 +37,11 @@ void facts_reader::on_element(std::size_t index, std::string_view value)
         has_high_water_ = !value.empty();
         facts_.high_water = to_number<quorum::token_number>(value);
         break;
+    case redis_version_element: redis_version_ = value; break;
     case set_element: set_ = value; break;
-    default: has_too_many_ = has_too_many_ || index > set_element;
+    case valkey_version_element: valkey_version_ = value; break;
+    case uptime_element: uptime_ = value; break;
+    default: has_too_many_ = has_too_many_ || index > uptime_element;
     }
 }
 
@@ -54,15 +58,17 @@ quorum::node_facts facts_reader::take()
         facts_.max_ttl = std::chrono::milliseconds{to_number<std::int64_t>(record.substr(record_max_ttl_at, record_max_ttl_size))};
     }
     if (!says_its_id_) facts_.id = facts_.admitted;
-    add_set(facts_, std::exchange(set_, {}));
+    complete(facts_);
+    set_.clear();
     return std::exchange(facts_, {});
 }
 
 // An id that is that of the record of the admission names a generation already.
-void facts_reader::add_set(quorum::node_facts& to, std::string_view record)
+void facts_reader::complete(quorum::node_facts& facts) const
 {
-    to.set = record;
-    if (!to.id.empty() && !is_of_generation(to.id)) to.id = id_in_generation(quorum::binding_in(record), to.id);
+    facts.without_loss = time_without_loss(uptime_, redis_version_, valkey_version_);
+    facts.set = set_;
+    if (!facts.id.empty() && !is_of_generation(facts.id)) facts.id = id_in_generation(quorum::binding_in(set_), facts.id);
 }
 
 }  // namespace redlock::detail

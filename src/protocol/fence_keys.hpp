@@ -1,5 +1,5 @@
 // The keys of a node that decide about tokens, and what they contain. The scripts of fence_scripts.hpp write them, and so do those of
-// admission_scripts.hpp, shared_scripts.hpp, semaphore_scripts.hpp and state_scripts.hpp; locks without tokens (scripts.hpp) have the first one only.
+// admission_scripts.hpp, shared_scripts.hpp, semaphore.hpp and state_scripts.hpp; locks without tokens (scripts.hpp) have the first one only.
 // All are strings except for the lock of readers. So one MGET reads all of them: it answers nil for a lock of readers, and SET with NX refuses it.
 //
 //   NAME           the lock: a string, the holder's value, as with other libraries; or the sorted set of its readers (shared_scripts.hpp)

@@ -3,7 +3,7 @@
 #include "protocol/fence_answers.hpp"
 #include "protocol/fence_keys.hpp"
 #include "protocol/rights.hpp"
-#include "protocol/semaphore_replies.hpp"
+#include "protocol/semaphore.hpp"
 #include "protocol/server_facts.hpp"
 #include "protocol/server_id.hpp"
 #include "protocol/shared_scripts.hpp"
@@ -148,8 +148,7 @@ void reply_reader::on_node(std::size_t index, node_view const& node)
         array_call_ = node.data_type == resp3::type::array ? index + 1 : 0;
         element_ = 0;
         bool const is_text = node.data_type == resp3::type::blob_string;
-        if (call.what == verb::acquire && call.of_slots) return void(is_text ? r = to_permits(node.value) : r);
-        if (call.what == verb::keep || call.what == verb::look) return void(is_text ? r = to_number_of_permits(call.what, node.value) : r);
+        if (call.of_slots && call.what != verb::extend) return void(is_text ? r = to_reply_of_permits(call.what, node.value) : r);
         if (call.what == verb::acquire && call.fenced) return on_acquires_with_tokens(call, node);
         if (call.what == verb::acquire && node.data_type == resp3::type::null) return set_vote(r, vote::refused);
         if (call.what == verb::release && (call.count > 1 || call.shared)) return on_releases(call, node);
@@ -288,16 +287,16 @@ void reply_reader::on_element(wire_call const& call, std::size_t element, node_v
     case verb::inherit:
     case verb::peek: return parts().state.on_element(call.what, element, node, r);
     case verb::inspect:
-        if (element <= 5) parts().facts.on_element(element, node.value);
+        parts().facts.on_element(element, node.value);
         if (element == 5) {
             r = reply{vote::granted, {}, {}};
             r.set_facts(parts().facts.take());
             has_facts_ = true;
             demoted_ = demoted_ || !r.facts()->master;
         }
-        if (element == facts_reader::set_element && r.facts() && !node.value.empty()) {
+        if (element > 5 && facts_reader::adds_to_facts(element) && r.facts() && !node.value.empty()) {
             auto facts = *r.facts();
-            facts_reader::add_set(facts, node.value);
+            parts().facts.complete(facts);
             r.set_facts(std::move(facts));
         }
         return;

@@ -2,7 +2,7 @@
 
 #include "protocol/admission_scripts.hpp"
 #include "protocol/fence_scripts.hpp"
-#include "protocol/semaphore_scripts.hpp"
+#include "protocol/semaphore.hpp"
 #include "protocol/shared_scripts.hpp"
 #include "protocol/state_scripts.hpp"
 
@@ -14,12 +14,15 @@ namespace redlock::detail {
 
 boost::redis::request::config one_connection_only() noexcept
 {
-    // Every flag is set here because their defaults differ between releases of Boost.
+    // Every flag is set here because their defaults differ between releases of Boost, and where it is there: 1.92 calls the last three deprecated.
+    auto const set = [](auto& c) {
+        c.cancel_if_unresponded = true;
+        if constexpr (requires { c.cancel_on_connection_lost; }) c.cancel_on_connection_lost = true;
+        if constexpr (requires { c.cancel_if_not_connected; }) c.cancel_if_not_connected = false;
+        if constexpr (requires { c.hello_with_priority; }) c.hello_with_priority = false;
+    };
     boost::redis::request::config c{};
-    c.cancel_on_connection_lost = true;
-    c.cancel_if_not_connected = false;
-    c.cancel_if_unresponded = true;
-    c.hello_with_priority = false;
+    set(c);
     return c;
 }
 
@@ -116,7 +119,7 @@ void redis_request::encode(batch const& work, std::string_view id, request_extra
                          .what = c.what,
                          .fenced = c.fenced,
                          .shared = c.shared,
-                         .of_slots = c.is_of_permits() || c.what == verb::look,
+                         .of_slots = c.is_of_permits(),
                          .first = static_cast<std::uint32_t>(i),
                          .count = static_cast<std::uint32_t>(count)});
         if (c.what == verb::extend || c.what == verb::climb) calls.back().key_counts = key_counts(shared);

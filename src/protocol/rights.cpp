@@ -11,14 +11,14 @@ namespace {
 
 // A server checks permissions for commands before those for keys, so any key will do; this one never exists. The script declares no key, since a server
 // that checks the keys of EVALSHA would refuse it to a user who may use only the keys of locks. The first error text is that of Redis up
-// to 7.0, the second that of later releases and of Valkey.
+// to 7.0, the second that of later releases and of Valkey. Valkey leaves "Redis" out of "Unknown Redis command".
 constexpr std::string_view rights_text = R"lua(local missing = ''
 local function try(name, ...)
   local answer = redis.pcall(name, 'redlock:rights', ...)
   local err = type(answer) == 'table' and answer.err or ''
   if string.find(err, "can't run this command", 1, true) or string.find(err, 'permissions to run', 1, true) then
     missing = missing .. ' +' .. string.lower(name)
-  elseif string.find(err, 'Unknown Redis command', 1, true) then
+  elseif string.find(err, 'Unknown .*command') then
     missing = missing .. ' -' .. string.lower(name)
   end
 end

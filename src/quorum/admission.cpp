@@ -58,6 +58,9 @@ void admission::on_facts(std::size_t node, node_facts const& facts, time_point a
         n.state = admission_state::uninitialized;
         n.mark.clear();
     }
+    // What it says of its losses holds for the present one if the mark was there.
+    bool const shows = settings_.founds_by_uptime && facts.without_loss > duration::zero() && !n.mark.empty() && n.mark == facts.mark;
+    if (shows) n.kept_since = std::min(n.kept_since, now - facts.without_loss);
     n.founds = n.founds && is_waiting(n.state);
 }
 
@@ -73,6 +76,9 @@ void admission::on_marked(std::size_t node, std::optional<std::string> const& ma
     for (mark_sighting const& s : before)
         if (s.id == n.facts.id && s.mark == n.mark && s.seen < n.quarantined_since) n.quarantined_since = s.seen;
     n.state = admission_state::quarantined;
+    n.marked = now;
+    n.kept_since = time_point::max();
+    n.look_again = has_to_show_uptime(n);
 }
 
 std::optional<mark_sighting> admission::sighting(std::size_t node) const
@@ -94,7 +100,6 @@ void admission::on_admit_answered(std::size_t node, bool admitted, time_point no
     }
     n.state = admission_state::uninitialized;
     n.mark.clear();
-    n.founds = false;
     on_contradiction(node, now);
 }
 
@@ -158,8 +163,9 @@ std::vector<admission_request> admission::requests(time_point now)
             result.push_back({kind::mark, i, n.facts.id, settings_.fresh_mark(), 0, {}});
         } else if (n.state == admission_state::catching_up || n.state == admission_state::needs_operator) {
             bool const too_few = !n.founds && admitted() < intact_needed();
-            // With too few admitted nodes an operator is needed; with none at all, the cluster is founded when the last quarantine is over.
-            n.state = too_few && admitted() > 0 && all_have_answered() ? admission_state::needs_operator : admission_state::catching_up;
+            // With too few admitted nodes, or none at all, the cluster recovers, or is founded, when the last quarantine is over.
+            bool const in_vain = too_few && admitted() > 0 && all_have_answered() && !recovers();
+            n.state = in_vain ? admission_state::needs_operator : admission_state::catching_up;
             if (auto ready = admit(i)) {
                 n.asked = true;
                 result.push_back(std::move(*ready));
@@ -183,22 +189,42 @@ std::vector<admission_request> admission::requests(time_point now)
 
 // No node is admitted, and all members tell so: the cluster is new, or has lost everything at once. The option `bootstrap` says that it is new, and spares
 // the quarantine, but only if there is no trace of an admission. While a set becomes smaller, N has one more than there are members; that one is no
-// majority with those who lost their data.
+// majority with those who lost their data. Or some are admitted, which are too few for the others to catch up.
 void admission::found_the_cluster_if_it_is_new(time_point now)
 {
-    if (!has_all_members_) return;  // others may have their data
-    if (std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.founds; })) return;
+    bool const is_under_way = std::none_of(nodes_.begin(), nodes_.end(),
+                                           [](node_state const& n) { return is_waiting(n.state) && !n.founds; });
+    if (!may_be_founded() || is_under_way) return;
     bool const no_quarantine = settings_.bootstrap && !seen_admitted_ && all_remember_nothing();
-    bool const all_wait = all_members([&](node_state const& n) { return is_waiting(n.state) && (no_quarantine || has_waited(n, now)); });
+    auto const outlived = [&](node_state const& n) { return !is_waiting(n.state) || now >= outlived_at(n); };
+    bool const all_wait = all_members(
+        [&](node_state const& n) { return is_waiting(n.state) ? no_quarantine || outlived(n) : n.state == admission_state::admitted; });
     if (!all_wait || (!no_quarantine && !all_read_since_the_last_quarantine())) return;
-    just_bootstrapped_ = !all_members([&](node_state const& n) { return has_waited(n, now); });
+    just_bootstrapped_ = !all_members(outlived);
+    bool const is_recovery = admitted() > 0;
     founding_base_ = settings_.wall_clock();
     for (node_state& n : nodes_) {
         if (!is_member(n)) continue;
+        founding_base_ = std::max(founding_base_, n.facts.high_water);
+        if (!is_waiting(n.state)) continue;
         n.state = admission_state::catching_up;
         n.founds = true;
-        founding_base_ = std::max(founding_base_, n.facts.high_water);
+        if (is_recovery) just_recovered_.add(static_cast<std::size_t>(&n - nodes_.data()));
     }
+}
+
+// Where every member is one of the client's nodes. Otherwise one may have its data, also if it is none of the client's nodes.
+bool admission::may_be_founded() const noexcept { return has_all_members_ && (admitted() == 0 || recovers()); }
+
+// Each majority then has a node that is given a base, which is ahead of all tokens as in a founding. All have to answer, since the record of one that has
+// its data refuses lists that are wrong.
+bool admission::recovers() const noexcept
+{
+    if (!settings_.recovers || !has_all_members_ || !is_certain_ || admitted() == 0 || admitted() >= intact_needed()) return false;
+    auto const has_lost = [](node_state const& n) { return is_waiting(n.state) || n.state == admission_state::uninitialized; };
+    std::size_t lost = 0;
+    for (node_state const& n : nodes_) lost += is_member(n) && has_lost(n) ? 1 : 0;
+    return lost >= majority(size_) && all_members([&](node_state const& n) { return n.state == admission_state::admitted || has_lost(n); });
 }
 
 // Older facts may be out of date: another client may have founded the cluster since, and a node may have lost that again. So read them all anew.
@@ -206,7 +232,7 @@ bool admission::all_read_since_the_last_quarantine()
 {
     time_point last{};
     for (node_state const& n : nodes_)
-        if (is_member(n)) last = std::max(last, drained_at(n));
+        if (is_member(n) && is_waiting(n.state)) last = std::max({last, outlived_at(n), n.marked});
     bool all = true;
     for (node_state& n : nodes_) {
         if (!is_member(n) || n.seen >= last) continue;
@@ -247,9 +273,14 @@ std::optional<time_point> admission::next(time_point now) const
 {
     std::optional<time_point> result;
     auto const no_later_than = [&](time_point t) { result = std::min(result.value_or(t), t); };
+    time_point founded{};  // when all have waited for that
+    if (may_be_founded())
+        for (node_state const& n : nodes_)
+            if (is_member(n) && is_waiting(n.state)) founded = std::max(founded, outlived_at(n));
     for (node_state const& n : nodes_) {
         if (n.asked) continue;
         if (n.state == admission_state::quarantined) no_later_than(std::max(now, drained_at(n)));
+        if (is_waiting(n.state) && founded > now) no_later_than(founded);
         if (is_looked_at(n.state) || has_to_pause(n)) no_later_than(std::max(now, n.look_at));
     }
     return result;
@@ -273,7 +304,10 @@ bool admission::is_deciding(std::size_t node) const noexcept
     case admission_state::unknown: return !n.gone;
     case admission_state::uninitialized: return !contradicts_itself(n);
     // A new cluster is founded in a moment, by this client or by another one that started at the same time.
-    case admission_state::quarantined: return settings_.bootstrap && !was_complete_ && nobody_is_away && n.look_after < max_look_after;
+    case admission_state::quarantined:
+        if (has_to_show_uptime(n)) return true;
+        if (is_outlived(n)) return may_be_founded_soon();
+        return settings_.bootstrap && !was_complete_ && nobody_is_away && n.look_after < max_look_after;
     case admission_state::catching_up: {
         auto const others = std::count_if(nodes_.begin(), nodes_.end(), [this](node_state const& each) { return may_speak_soon(each); });
         return n.founds || static_cast<std::size_t>(others) >= intact_needed() || may_be_founded_soon();
@@ -288,14 +322,28 @@ bool admission::may_speak_soon(node_state const& n) const noexcept
     return n.state == admission_state::admitted || (n.state == admission_state::unknown && !n.gone);
 }
 
-// Whether all nodes that have answered have no data and no quarantine left. That is so if other clients have waited for it before this one came.
+// Whether all nodes that have answered have no data and no quarantine left. That is so if their servers have run for long enough, or if other clients have
+// waited for it before this one came.
 bool admission::may_be_founded_soon() const noexcept
 {
-    return has_all_members_ && all_members([](node_state const& n) {
+    return may_be_founded() && all_members([this](node_state const& n) {
                return !n.gone && !n.failing &&
                       (n.state == admission_state::unknown || n.state == admission_state::uninitialized ||
-                       n.state == admission_state::catching_up);
+                       n.state == admission_state::catching_up || n.state == admission_state::admitted || is_outlived(n));
            });
+}
+
+// Whether it showed for how long it has run before it had the mark, and is asked again: what is left of the quarantine is not known before.
+bool admission::has_to_show_uptime(node_state const& n) const noexcept
+{
+    bool const showed = settings_.founds_by_uptime && n.facts.without_loss > duration::zero() && n.kept_since == time_point::max();
+    return showed && may_be_founded();
+}
+
+// Whether the server has run, without a loss, for as long as the quarantine takes.
+bool admission::is_outlived(node_state const& n) const noexcept
+{
+    return n.state == admission_state::quarantined && settings_.founds_by_uptime && n.facts.without_loss >= quarantine();
 }
 
 bool admission::all_have_answered() const noexcept
@@ -313,7 +361,7 @@ admission_state admission::of(std::size_t node) const noexcept
 bool admission::waits_in_vain(node_state const& n) const noexcept
 {
     auto const is_settled = [](node_state const& each) { return each.state == admission_state::admitted || is_waiting(each.state); };
-    return !n.founds && admitted() > 0 && admitted() < intact_needed() && all_members(is_settled);
+    return !n.founds && admitted() > 0 && admitted() < intact_needed() && !recovers() && all_members(is_settled);
 }
 
 std::size_t admission::admitted() const noexcept
@@ -327,12 +375,18 @@ time_point admission::drained_at(node_state const& n) const noexcept
     return n.quarantined_since + drain_of(longest_ttl_, settings_.clock_drift);
 }
 
+// When a founding may count the node: a server that has lost nothing since its start has outlived what it granted before.
+time_point admission::outlived_at(node_state const& n) const noexcept
+{
+    return std::min(n.quarantined_since, n.kept_since) + drain_of(longest_ttl_, settings_.clock_drift);
+}
+
 bool admission::has_waited(node_state const& n, time_point now) const noexcept { return now >= drained_at(n); }
 
 duration admission::left(std::size_t node, time_point now) const noexcept
 {
     node_state const& n = nodes_[node];
-    return n.state == admission_state::quarantined ? std::max(duration::zero(), drained_at(n) - now) : duration::zero();
+    return n.state == admission_state::quarantined ? std::max(duration::zero(), drained_at(node) - now) : duration::zero();
 }
 
 }  // namespace redlock::quorum

@@ -1,6 +1,8 @@
 // Decides which nodes may vote with tokens. A node that lost its data is quarantined until every lease that it may have granted before is over
 // (the quarantine). Then it gets the largest high-water mark of ceil(N/2) others, and is admitted; docs/proof.md says why. If no node has any data, the
-// cluster is new, or has lost everything. Such a cluster is founded when all nodes have been quarantined, with a base for tokens from the wall clock.
+// cluster is new, or has lost everything. Such a cluster is founded when all nodes have been quarantined, with a base for tokens from the wall clock. If a
+// majority has none, it recovers in the same way: those nodes are founded. There, the quarantine of a server that shows that it has lost nothing since its
+// start counts from then.
 //
 // Pure, like all of quorum/: admission_driver passes the nodes' answers in, and sends the requests that this class returns.
 #ifndef REDLOCK_QUORUM_ADMISSION_HPP
@@ -50,6 +52,8 @@ struct admission_settings {
     std::function<std::string()> fresh_mark;
     std::function<token_number()> wall_clock;  // in microseconds: the base of tokens of a cluster without any data
     std::function<bool(std::size_t node)> may_be_admitted{};  // whether it has the record of its set; empty: nobody looks at sets
+    bool founds_by_uptime{true};  // a founding counts from the start of servers that have lost nothing since
+    bool recovers{true};  // where a majority has lost its data; otherwise an operator has to say what was lost
 };
 
 class admission {
@@ -116,8 +120,17 @@ public:
                            [](node_state const& n) { return !n.facts.admitted.empty() || n.facts.high_water > 0; });
     }
 
-    // When the quarantine ends. Later than was known before, once a node tells that a longer ttl was allowed.
-    time_point drained_at(std::size_t node) const noexcept { return drained_at(nodes_[node]); }
+    // When the quarantine ends, as it looks now. Later than was known before, once a node tells that a longer ttl was allowed.
+    time_point drained_at(std::size_t node) const noexcept
+    {
+        return may_be_founded() ? outlived_at(nodes_[node]) : drained_at(nodes_[node]);
+    }
+    // Since when the node's server is known to have lost nothing, if its quarantine counts from there.
+    std::optional<time_point> counts_from_start(std::size_t node) const noexcept
+    {
+        node_state const& n = nodes_[node];
+        return may_be_founded() && n.kept_since < n.quarantined_since ? std::optional{n.kept_since} : std::nullopt;
+    }
     // What is left of the quarantine.
     duration left(std::size_t node, time_point now) const noexcept;
 
@@ -129,16 +142,23 @@ public:
     // Whether this client has founded the set of nodes without a quarantine, as `bootstrap` permits; true once.
     bool has_just_bootstrapped() noexcept { return std::exchange(just_bootstrapped_, false); }
 
+    // The nodes of a majority without data that this client has just founded, while others had theirs; once. Empty: none.
+    node_set has_just_recovered() noexcept { return std::exchange(just_recovered_, {}); }
+
+    // Whether a majority of the members has lost its data, and is founded as soon as all leases are over that it may have granted.
+    bool recovers() const noexcept;
+
     // How long nodes without data wait, as far as is known: for the longest ttl that any client may have used, and the drift.
     duration quarantine() const noexcept { return drain_of(longest_ttl_, settings_.clock_drift); }
 
     // What is known of the set. `n`: N, which may be another number than that of the client's nodes, or than that of the members. `left`: nodes of the client
-    // that are no members any more. `all_in_list`: every member is one of the client's nodes.
-    void set_has(std::size_t n, node_set const& left = {}, bool all_in_list = true) noexcept
+    // that are no members any more. `all_in_list`: every member is one of the client's nodes. `is_certain`: it is the newest generation of the set.
+    void set_has(std::size_t n, node_set const& left = {}, bool all_in_list = true, bool is_certain = true) noexcept
     {
         size_ = n;
         left_ = left;
         has_all_members_ = all_in_list;
+        is_certain_ = is_certain;
         if (n != nodes_.size() || !left.empty()) seen_admitted_ = true;  // a set that was changed is not new
     }
     bool has_all_members() const noexcept { return has_all_members_; }
@@ -152,6 +172,8 @@ private:
         node_facts facts;
         std::string mark;  // of the present quarantine
         time_point quarantined_since{};  // when the present quarantine began
+        time_point marked{};  // when this client learned of the mark
+        time_point kept_since{time_point::max()};  // the server has lost nothing since, as it said when it had the mark
         time_point seen{};  // `facts` are not older than this
         time_point look_at{};  // while the node waits: when to see whether another client, or an operator, has admitted it
         duration look_after{};  // the pause before `look_at`; it grows from look to look
@@ -160,7 +182,7 @@ private:
         bool asked{false};  // the answer to a request is awaited
         bool look_again{false};  // `facts` are out of date
         bool failing{false};  // requests to the node fail
-        bool founds{false};  // the node had no data when the cluster was founded, and gets founding_base_; false again after another loss
+        bool founds{false};  // gets founding_base_: it had no data when the cluster was founded, or recovered. False after another loss
         bool gone{false};  // the connection was lost, or could not be made
     };
 
@@ -177,9 +199,13 @@ private:
     bool waits_in_vain(node_state const& n) const noexcept;
     bool may_speak_soon(node_state const& n) const noexcept;
     bool may_be_founded_soon() const noexcept;
+    bool has_to_show_uptime(node_state const& n) const noexcept;
+    bool is_outlived(node_state const& n) const noexcept;
+    bool may_be_founded() const noexcept;
     bool all_remember_nothing() const noexcept;
     bool has_waited(node_state const& n, time_point now) const noexcept;
     time_point drained_at(node_state const& n) const noexcept;
+    time_point outlived_at(node_state const& n) const noexcept;
     void found_the_cluster_if_it_is_new(time_point now);
     bool all_read_since_the_last_quarantine();
     std::size_t read_since(time_point drained) const noexcept;
@@ -193,10 +219,12 @@ private:
     std::size_t size_;  // N
     node_set left_;
     bool has_all_members_{true};
+    bool is_certain_{true};
     bool seen_admitted_{false};  // some node was admitted once, so this cluster is not new
     bool was_complete_{false};  // every node was admitted once
     bool just_bootstrapped_{false};
-    token_number founding_base_{0};  // the base of tokens when the cluster is founded
+    node_set just_recovered_;
+    token_number founding_base_{0};  // the base of tokens when the cluster is founded, or recovers
 };
 
 }  // namespace redlock::quorum

@@ -18,6 +18,7 @@ struct node_facts {
     std::string mark;  // names one loss of data, and is written by the first client that waits for its end; empty: none
     token_number high_water{0};
     duration max_ttl{};  // the longest ttl that the record allows
+    duration without_loss{};  // so long before these facts came it has certainly lost nothing; zero: it does not show it, or is admitted
     std::string set{};  // the text of the node's record of its set (set_record.hpp); empty: there is none
     // Why the id is not known, and what to do about it; empty: it is known, or the user's permissions hide it.
     std::string why_unidentified{};

@@ -63,8 +63,6 @@ permit_choice::decision permit_choice::decide() noexcept
     }
     if (most + pending >= needed_) return decision::open;
 
-    chosen_ = 0;
-    could_ = did_ = 0;
     if (wanted_ == 1) {
         for (std::size_t i = 0; i < slots_; ++i) consider(only_slot((from_ + i) % slots_));
     } else {

@@ -35,8 +35,9 @@ public:
         move,  // ask for chosen() at the nodes that to_ask() says
         hopeless,
     };
-    decision decide() noexcept;
+    decision decide() noexcept;  // not after won or move
     slot_set chosen() const noexcept { return chosen_; }
+    std::size_t from() const noexcept { return from_; }
 
     // Of chosen(), once there is one.
     bool gave_chosen(std::size_t node) const noexcept { return chosen_ != 0 && ours_[node] == chosen_; }

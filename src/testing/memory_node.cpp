@@ -116,17 +116,9 @@ void memory_node::exec(detail::batch const& work, std::string_view id, std::vect
     p->id = id;
     p->strings.reserve(5 * work.commands.size());
     // The sender may be gone when the commands are executed, so copy all that they refer to.
-    auto const keep = [&](std::string_view text) -> std::string_view { return p->strings.emplace_back(text); };
     for (command const& c : work.commands) {
         auto& copy = p->copies.emplace_back(c);
-        copy.key = keep(c.key);
-        copy.value = keep(c.value);
-        if (auto const& more = c.more(); !more.id.empty() || !more.former.empty() || !more.permits_key.empty()) {
-            auto& kept = copy.change_more();
-            kept.id = keep(more.id);
-            kept.former = keep(more.former);
-            kept.permits_key = keep(more.permits_key);
-        }
+        command::each_text(copy, [&](std::string_view& text) { text = p->strings.emplace_back(text); });
         copy.others = p->others.emplace_back(c.others.begin(), c.others.end());
     }
     in_flight_.push_back(std::move(p));

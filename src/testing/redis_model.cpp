@@ -36,8 +36,7 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
     // The real scripts compare this id with the id in the node's record, and not with the server's own.
     if (c.votes_with_tokens() && !remembers(learned)) return not_admitted();
     if (c.shared || c.what == verb::want) return shared_model{*this}.execute(c, now, learned);
-    if (c.what == verb::keep || c.what == verb::look || (c.what == verb::acquire && c.is_of_permits()))
-        return semaphore_model{*this}.execute(c, now, learned);
+    if (c.is_of_permits() && c.what != verb::extend) return semaphore_model{*this}.execute(c, now, learned);
     notice(c.key, now);
     for (std::string const& other : c.others) notice(other, now);
     switch (c.what) {
@@ -48,8 +47,7 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
         return granted();
     case verb::confirm: return confirm(c, now);
     case verb::extend: {
-        bool const recreates = !c.is_of_permits() || semaphore_model{*this}.extends(learned, semaphore_model::name_of(c.more().permits_key),
-                                                                                    c.more().version, c.permits, c.retention, now);
+        bool const recreates = !c.is_of_permits() || semaphore_model{*this}.extends(c, learned, now);
         return worst_of_all(c, [&](std::string_view key) {
             return c.fenced ? extend_with_token(c, key, now, recreates) : extend(c, key, now);
         });
@@ -63,7 +61,7 @@ reply redis_model::execute(command const& c, time_point now, std::string_view le
         });
     case verb::adopt: return adopt(c, now);
     case verb::watch: return watch(c, now);
-    case verb::inspect: return inspected(facts());
+    case verb::inspect: return inspected(facts(now));
     case verb::claim: return claim(c);
     case verb::mark: return mark(c, now);
     case verb::admit: return admit(c);
@@ -363,7 +361,7 @@ bool redis_model::is_of_generation(std::string_view learned) const noexcept
     return set_record.empty() || theirs == quorum::binding_in(set_record);
 }
 
-quorum::node_facts redis_model::facts() const
+quorum::node_facts redis_model::facts(time_point now) const
 {
     quorum::node_facts f;
     f.id = detail::id_in_generation(quorum::binding_in(set_record), id);
@@ -372,6 +370,8 @@ quorum::node_facts redis_model::facts() const
     if (record) f.mark = record->mark;
     f.high_water = high_water.value_or(0);
     if (record) f.max_ttl = record->max_ttl;
+    bool const was_admitted = record ? detail::names_server(record->id, id) || (high_water && record->id == no_id) : high_water.has_value();
+    if (kept_since && !was_admitted) f.without_loss = std::max(now - *kept_since, duration::zero());
     f.set = set_record;
     return f;
 }

@@ -28,8 +28,8 @@ public:
     // group learn an id that has their K before it.
     bool is_still(std::string_view learned) const noexcept { return master && detail::names_server(learned, id); }
 
-    // The facts that a handshake reads.
-    quorum::node_facts facts() const;
+    // The facts that a handshake reads. `now` counts where `kept_since` is known.
+    quorum::node_facts facts(time_point now = {}) const;
     bool admitted() const noexcept { return master && record && high_water && detail::names_server(record->id, id); }
 
     bool floor_counts(token_number floor, time_point now) const;

@@ -103,6 +103,7 @@ void redis_store::flush_all()
     record.reset();
     high_water.reset();
     set_record.clear();
+    kept_since.reset();
     changed({});
 }
 

@@ -92,6 +92,7 @@ public:
     std::optional<node_record> record;
     std::optional<token_number> high_water;
     std::string set_record;  // the key redlock:set; empty: there is none
+    std::optional<time_point> kept_since;  // by the server's clock: its start, if it has lost nothing since; none: it does not show it
 
 protected:
     void renew(entry& e, duration ttl, time_point now);

@@ -1,7 +1,7 @@
 #include "testing/shared_model.hpp"
 
 #include "protocol/fence_answers.hpp"
-#include "protocol/semaphore_scripts.hpp"
+#include "protocol/semaphore.hpp"
 #include "protocol/shared_scripts.hpp"
 #include "testing/model_replies.hpp"
 
@@ -284,17 +284,17 @@ semaphore_model::answer semaphore_model::choose(request const& r, bool newer, ti
     return {1, token, map};
 }
 
-bool semaphore_model::extends(std::string_view id, std::string_view name, std::uint64_t version, std::uint64_t permits,
-                              std::chrono::milliseconds retention, time_point now)
+bool semaphore_model::extends(command const& c, std::string_view learned, time_point now)
 {
-    if (!server_.remembers(id)) return true;
+    if (!server_.remembers(learned)) return true;
+    auto const name = name_of(c.more().permits_key);
     auto const k = kept(name, now);
-    if (!k || (k->version > 0 && version > k->version)) {
-        keep(name, {version, permits}, retention, now);
+    if (!k || (k->version > 0 && c.more().version > k->version)) {
+        keep(name, {c.more().version, c.permits}, c.retention, now);
         return true;
     }
-    if (k->version > 0) keep_longer(name, retention, now);
-    return k->version > 0 && k->permits == permits;
+    if (k->version > 0) keep_longer(name, c.retention, now);
+    return k->version > 0 && k->permits == c.permits;
 }
 
 semaphore_model::answer semaphore_model::keep(std::string_view id, std::string_view name, std::uint64_t version, std::uint64_t permits,

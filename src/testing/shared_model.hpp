@@ -1,4 +1,4 @@
-// What the scripts of read-write locks and semaphores (protocol/shared_scripts.hpp, protocol/semaphore_scripts.hpp) do to a server in memory. The writer
+// What the scripts of read-write locks and semaphores (protocol/shared_scripts.hpp, protocol/semaphore.hpp) do to a server in memory. The writer
 // of a read-write lock, and the holder of a slot, are the exclusive locks of redis_model.
 #ifndef REDLOCK_TESTING_SHARED_MODEL_HPP
 #define REDLOCK_TESTING_SHARED_MODEL_HPP
@@ -98,8 +98,7 @@ public:
     answer acquire(std::string_view id, request const& r, time_point now);
 
     // What is done to the record before the slots of a lease are extended. Returns whether slots that are missing may be set again.
-    bool extends(std::string_view id, std::string_view name, std::uint64_t version, std::uint64_t permits,
-                 std::chrono::milliseconds retention, time_point now);
+    bool extends(detail::command const& c, std::string_view learned, time_point now);
 
     // `number` and `map` of the answer: the permits and the version that are kept, and one digit for each slot. The code has no meaning.
     answer look(std::string_view name, std::span<std::string const> slots, time_point now);

@@ -29,8 +29,10 @@ struct brief_processes : servers {
     {
         nlohmann::json urls = nlohmann::json::array();
         for (auto const& s : all) urls.push_back(s.url());
-        nlohmann::json const c{{"nodes", urls}, {"max_ttl_ms", max_ttl.count()}, {"lock", {{"ttl_ms", 1'000}, {"node_timeout_ms", 500}}}};
+        nlohmann::json c{{"nodes", urls}, {"max_ttl_ms", max_ttl.count()}, {"lock", {{"ttl_ms", 1'000}, {"node_timeout_ms", 500}}}};
         std::ofstream{config} << c;
+        c["after_majority_loss"] = "wait_for_operator";
+        std::ofstream{with_operator} << c;
     }
 
     program_options options() const { return {{{"REDLOCK_STATE_DIR", state.string()}}}; }
@@ -76,7 +78,7 @@ struct brief_processes : servers {
         return found;
     }
 
-    std::string const config = (folder.path() / "redlock.json").string();
+    std::string const config = (folder.path() / "redlock.json").string(), with_operator = (folder.path() / "operator.json").string();
     std::filesystem::path const state = folder.path() / "state";
 };
 
@@ -166,8 +168,10 @@ BOOST_FIXTURE_TEST_CASE(ten_at_once_agree, brief_processes)
         crowd.push_back(
             std::make_unique<program>(arguments{"run", "job" + std::to_string(i), "--config", config, "--no-wait", "--", "true"},
                                       options()));
-    for (auto& p : crowd) BOOST_TEST(p->wait() == 69, p->errors());
-    BOOST_TEST(notes().size() == 3u);
+    // On a busy machine the last of them come when the wait is over, and admit.
+    auto const is_over = [&] { return steady::now() - begin >= max_ttl; };
+    for (auto& p : crowd) BOOST_TEST((p->wait() == 69 || is_over()), p->errors());
+    BOOST_TEST((notes().size() == 3u || is_over()));
     until_it_runs();
     BOOST_TEST((steady::now() - begin >= max_ttl));
     BOOST_TEST((steady::now() - begin < max_ttl + 10s));
@@ -205,15 +209,44 @@ BOOST_FIXTURE_TEST_CASE(admit_that_cannot_says_why_with_a_code_of_its_own, brief
 
     all[0].restart();
     all[1].restart();
-    program stranded{{"admit", "--config", config}, options()};
+    program stranded{{"admit", "--config", with_operator}, options()};
     BOOST_TEST(stranded.wait() == 80);
     BOOST_TEST(contains(stranded.errors(), "waiting does not help; an operator must act"), stranded.errors());
-    BOOST_TEST(contains(stranded.errors(), "2 of 3 nodes restarted or lost their data since they were admitted"), stranded.errors());
+    BOOST_TEST(contains(stranded.errors(), "2 of 3 nodes restarted, were promoted, or lost their data since they were admitted"),
+               stranded.errors());
+    auto const high_water = std::stoull(all[2].command({"GET", "redlock:hw"}));
+    program recovers{{"admit", "--config", config}, options()};
+    BOOST_TEST(recovers.wait() == 0, recovers.errors());
+    BOOST_TEST(!contains(recovers.errors() + recovers.output(), "operator"), recovers.errors() + recovers.output());
+    for (std::size_t i : {0u, 1u})
+        BOOST_TEST(std::stoull(all[i].command({"GET", "redlock:hw"})) > high_water + 1'000'000, "the wall clock");
 
     all[2].kill();
     program down{{"admit", "--config", config, "--timeout", "300ms"}, options()};
     BOOST_TEST(down.wait() == 80);
     BOOST_TEST(contains(down.errors(), "not connected: "), down.errors());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_limit_holds_where_nobody_reads, brief_processes)
+{
+    full_pipe const stuck;
+    auto unread_output = options(), unread_errors = options();
+    unread_output.output = unread_errors.errors = stuck.end();
+    program done{{"admit", "--config", config}, unread_output};
+    BOOST_TEST(done.wait(20s) == 70, done.errors());
+    BOOST_TEST(contains(done.errors(), "redlock: cannot write to the output: nobody reads it; all else was done"), done.errors());
+
+    for (std::size_t i : {0u, 1u}) all[i].kill();
+    for (auto const* const around : {&unread_output, &unread_errors}) {
+        program late{{"admit", "--config", config, "--timeout", "300ms"}, *around};
+        BOOST_TEST(late.wait(10s) == 80, late.errors());
+    }
+    for (arguments words : {arguments{"acquire", "job"}, {"run", "job"}}) {
+        words.insert(words.end(), {"--config", config, "--wait", "300ms"});
+        if (words.front() == "run") words.insert(words.end(), {"--", "true"});
+        program late{words, unread_errors};
+        BOOST_TEST(late.wait(10s) == 69, late.output());
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(the_doctor_says_who_waits, brief_processes)
@@ -232,7 +265,7 @@ BOOST_FIXTURE_TEST_CASE(the_doctor_says_who_waits, brief_processes)
     examined("it is new, or lost its data, and is not admitted yet; nobody waits for it");
     program const waits{{"admit", "--config", config}, options()};
     BOOST_TEST(eventually([&] { return contains(waits.output(), "quarantined"); }));
-    examined("clients wait for it (from 127.0.0.1)");
+    examined("clients wait for it (from 127.0.0.1) since 20");
 }
 
 // A crontab on three hosts, after a restart of all servers.
@@ -247,7 +280,10 @@ BOOST_FIXTURE_TEST_CASE(who_waits_for_servers_and_for_no_holder_runs_once, brief
             std::make_unique<program>(arguments{"run", "job", "--config", config, "--no-wait", "--wait-servers", "15s",
                                                 "--conflict-exit-code", "0", "--", "sh", "-c", "echo ran >>" + ran + "; sleep 2"},
                                       program_options{{{"REDLOCK_STATE_DIR", (folder.path() / std::to_string(i)).string()}}}));
-    for (auto const& host : hosts) BOOST_TEST(host->wait() == 0, host->errors());
+    for (auto const& host : hosts) {
+        int const code = host->wait();
+        BOOST_TEST(code == 0, code << ": " << host->errors());
+    }
     BOOST_TEST(read_file(ran) == "ran\n");
 }
 
@@ -288,7 +324,7 @@ BOOST_FIXTURE_TEST_CASE(whoever_only_an_operator_can_help_does_not_wait, brief_p
 {
     until_it_runs();
     for (std::size_t i : {0u, 1u}) all[i].restart();
-    arguments const run{"run", "job", "--config", config}, acquire{"acquire", "job", "--config", config};
+    arguments const run{"run", "job", "--config", with_operator}, acquire{"acquire", "job", "--config", with_operator};
     std::vector<std::unique_ptr<program>> commands;
     for (auto const* const of : {&run, &acquire})
         for (arguments const& more : {arguments{}, arguments{"--quiet"}, arguments{"--no-wait", "--wait-servers", "60s"}}) {
@@ -298,9 +334,10 @@ BOOST_FIXTURE_TEST_CASE(whoever_only_an_operator_can_help_does_not_wait, brief_p
             commands.push_back(std::make_unique<program>(words, options()));
         }
     for (auto const& p : commands) {
-        BOOST_TEST(p->wait(30s) == exits::config, p->errors());
+        BOOST_TEST(p->wait(12s) == exits::config, p->errors());  // the next look after that of the third second comes ten later
         BOOST_TEST(contains(p->errors(), "job was not acquired: waiting does not help; an operator must act"), p->errors());
-        BOOST_TEST(contains(p->errors(), "2 of 3 nodes restarted or lost their data since they were admitted"), p->errors());
+        BOOST_TEST(contains(p->errors(), "2 of 3 nodes restarted, were promoted, or lost their data since they were admitted"),
+                   p->errors());
     }
 }
 

@@ -335,6 +335,12 @@ BOOST_AUTO_TEST_CASE(states_of_nodes)
     BOOST_TEST(j.at("nodes").at(1).at("state") == "not_primary");
     BOOST_TEST(j.at("nodes").at(2).at("state") == "unidentified");
     BOOST_TEST(j.at("nodes").at(2).at("text") == "INFO is refused: NOPERM \\x1b[31m");
+    for (std::size_t i : {0u, 1u, 2u}) BOOST_TEST(j.at("nodes").at(i).at("since_first_look") == true);
+    p.add(1, voting_node(), at(1s));
+    p.add(1, replica, at(2s));
+    auto const again = nlohmann::json::parse(*p.json(at(2s))).at("nodes").at(1);
+    BOOST_TEST(again.at("since_first_look") == false);
+    BOOST_TEST(again.at("since") == at(2s).time_since_epoch().count());
 }
 
 // Admitted as it is.

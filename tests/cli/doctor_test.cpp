@@ -100,7 +100,7 @@ BOOST_FIXTURE_TEST_CASE(new_nodes_are_told_from_those_that_forgot, three_servers
     BOOST_TEST(d.with("no further node may fail: 2 of 3 nodes vote, and 2 must").severity == "warning");
     all[1].restart();
     auto const stuck = examine(*this);
-    BOOST_TEST(stuck.with("2 of 3 nodes restarted or lost their data since they were admitted").severity == "danger");
+    BOOST_TEST(stuck.with("2 of 3 nodes restarted, were promoted, or lost their data since they were admitted").severity == "danger");
     BOOST_TEST(contains(stuck.all.front().what, "nobody can acquire a lock with a token now: 1 of 3 nodes votes, and 2 must ("));
     for (auto const& f : stuck.all) BOOST_TEST(!contains(f.what + f.remedy, "bootstrap"), f.what);
 }
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(commands_that_were_renamed_away)
         BOOST_TEST(contains(p.output(), "waiting does not help"), p.output());
         BOOST_TEST(!contains(p.output(), "ACL SETUSER"), p.output());
         program run{{"run", "job", "--no-wait", "--nodes", server.url(), "--", "true"}};
-        BOOST_TEST(run.wait() == 69, name);
+        BOOST_TEST(run.wait() == exits::config, name);
         BOOST_TEST(contains(run.errors(), name == "TIME" ? "it does not know INFO, MGET or TIME" : "the server does not know " + name),
                    run.errors());
     }

@@ -1,13 +1,19 @@
 // redlock inspect, watch and release: what is on the servers, and what is said of it.
 #include "program.hpp"
+#include "support/command_stats.hpp"
 
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <thread>
+#include <utility>
 
 namespace redlock::testing {
 namespace {
+
+using namespace std::chrono_literals;
 
 // Holds "job" as redlock run does.
 struct held : servers {
@@ -245,6 +251,34 @@ BOOST_FIXTURE_TEST_CASE(watch_ends_well_while_nodes_do_not_answer, three_servers
     BOOST_TEST(eventually([&] { return lines_of(hangs.output()).size() >= looks; }));
     hangs.send(SIGINT);
     BOOST_TEST(hangs.wait() == 0);
+}
+
+// What was not told to anybody is no success, and waits for nobody.
+BOOST_FIXTURE_TEST_CASE(those_that_look_again_and_again_end_with_the_signal_while_nobody_reads, three_servers)
+{
+    for (auto const& [words, asks] : {std::pair{arguments{"watch", "job", "--interval", "50ms"}, "pttl"},
+                                      {arguments{"list", "--watch", "--interval", "100ms"}, "scan"}}) {
+        full_pipe const stuck;
+        auto options = environment();
+        options.output = stuck.end();
+        program p{words, options};
+        auto const is_stuck = [&] {  // it has looked, and looks no more
+            auto const before = calls_of(all[0], asks);
+            std::this_thread::sleep_for(300ms);
+            return before > 0 && calls_of(all[0], asks) == before;
+        };
+        BOOST_TEST_REQUIRE(eventually(is_stuck), words.front());
+        p.send(SIGTERM);
+        BOOST_TEST(p.wait(5s) == 128 + SIGTERM, words.front() << ": " << p.errors());
+    }
+    full_pipe const stuck;
+    auto options = environment();
+    options.output = stuck.end();
+    program leader{{"leader", "job", "--watch"}, options};
+    BOOST_TEST_REQUIRE(eventually([&] { return calls_of(all[0], "evalsha") > 0; }), leader.errors());
+    std::this_thread::sleep_for(300ms);
+    leader.send(SIGTERM);
+    BOOST_TEST(leader.wait(5s) == 128 + SIGTERM, leader.errors());
 }
 
 // What is published may be anything, and comes to a terminal as text.

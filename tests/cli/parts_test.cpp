@@ -2,6 +2,7 @@
 #include "cli/doctor/doctor_rules.hpp"
 #include "cli/locks/lock_view.hpp"
 #include "cli/locks/waiting.hpp"
+#include "cli/nodes/vote_wait.hpp"
 #include "cli/output/text.hpp"
 #include "cli/run/child.hpp"
 #include "cli/run/guardian.hpp"
@@ -9,6 +10,7 @@
 #include "cli/run/reminder.hpp"
 #include "cli/run/times.hpp"
 #include "cli/servers/node_link.hpp"
+#include "protocol/fence_keys.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -185,6 +187,14 @@ BOOST_AUTO_TEST_CASE(what_keys_come_to)
     auto const safe = judge("r", {key(ours, 900), key(ours, 500), key(ours, 700), key(ours, -1), key("other")});
     BOOST_TEST(safe.faults_tolerated == 1u);
     BOOST_TEST(safe.ttl_ms == 700);
+
+    set_words const of_four{.needed = 3, .size = 4};
+    auto const old_list = judge("r", {key(ours), key(ours), key(ours)}, of_four);
+    BOOST_TEST((old_list.state == lock_state::held));
+    BOOST_TEST(old_list.faults_tolerated == 0u);
+    BOOST_TEST((judge("r", {key(ours), key(ours), {}}, of_four).state == lock_state::unknown), "the fourth may have it");
+    BOOST_TEST((judge("r", {key(ours), {}, {}}, of_four).state == lock_state::partly));
+    BOOST_TEST(judge("r", {key(ours), key(ours)}).faults_tolerated == 0u, "two of two");
 
     BOOST_TEST((judge("r", {{}, {}, {}}).state == lock_state::free));
     BOOST_TEST((judge("r", {{}, {}, silent()}).state == lock_state::free));
@@ -416,6 +426,9 @@ BOOST_FIXTURE_TEST_CASE(admissions, group_of_three)
     nodes[0].watched_from.emplace();
     BOOST_TEST(only().what.ends_with("; nobody waits for it"));
     BOOST_TEST(only().remedy == "run redlock admit now: it takes 30.0 s");
+    nodes[0].watched_from = {"10.0.0.7"};
+    BOOST_TEST(only().what.ends_with("; clients (from 10.0.0.7) begin to wait for it with their next lock or extension"));
+    nodes[0].watched_from.emplace();
     nodes[0].record.back() = 'x';
     BOOST_TEST(nodes[0].mark() == "x");
     nodes[0].waited_here = 12s;
@@ -426,6 +439,11 @@ BOOST_FIXTURE_TEST_CASE(admissions, group_of_three)
     nodes[0].watched_from = {"10.0.0.7", "10.0.0.8"};
     BOOST_TEST(only().what.ends_with("; clients wait for it (from 10.0.0.7, 10.0.0.8), for 30.0 s in all"));
     BOOST_TEST(only().remedy == "wait");
+    nodes[0].record.replace(detail::record_mark_at, 1, "cafe-1764395538-406116");
+    BOOST_TEST(only().what.ends_with(" since " + local_time(1'764'395'538) + ", for 30.0 s in all"), only().what);
+    nodes[0].has_high_water = false;
+    nodes[0].record.replace(0, detail::record_id_size, detail::record_id_size, '0');
+    BOOST_TEST(only().what.starts_with("it is new, or lost its data, and is not admitted yet"), "it has been marked, and never admitted");
     nodes[0] = healthy("a:6379");
     nodes[0].has_high_water = false;
     BOOST_TEST((only().is == severity::warning));
@@ -508,11 +526,19 @@ BOOST_FIXTURE_TEST_CASE(where_too_few_remember_nobody_is_told_to_wait, group_of_
 {
     nodes[1].record.clear();
     nodes[2].record.clear();
+    std::string const few =
+        "2 of 3 nodes restarted, were promoted, or lost their data since they were admitted, and the others are too few to admit them";
+    BOOST_TEST((only().is == severity::danger));
+    BOOST_TEST(only().what.starts_with(few));
+    BOOST_TEST(only().what.ends_with("until they have waited for earlier leases; then they vote again, with tokens from the wall clock"));
+    BOOST_TEST(only().remedy == "run redlock admit now: it takes 30.0 s");
+
+    settings.after_majority_loss = majority_loss::wait_for_operator;
     finding const f = only();
     BOOST_TEST((f.is == severity::danger));
-    BOOST_TEST(
-        f.what.starts_with("2 of 3 nodes restarted or lost their data since they were admitted, and the others are too few to admit them"));
-    BOOST_TEST(f.remedy.starts_with("to begin anew, DEL redlock:node on every node; then redlock admit waits 30.0 s"));
+    BOOST_TEST(f.what.starts_with(few));
+    BOOST_TEST(f.what.ends_with("; waiting does not help, an operator must act"));
+    BOOST_TEST(f.remedy.starts_with("to begin anew, DEL redlock:node redlock:set on every node; then redlock admit waits 30.0 s"));
     auto const wants_deletion = [&] {
         auto const all = diagnose();
         return std::any_of(all.begin(), all.end(),
@@ -597,6 +623,11 @@ BOOST_AUTO_TEST_CASE(why_somebody_waits)
     BOOST_TEST(waiting_in_words(held, nodes, true, 3s).find("; and only 1 of 3 nodes has a vote") != std::string::npos);
     BOOST_TEST(waiting_in_words(nobody, nodes, false, 3s).find("b:1") == std::string::npos);
     BOOST_TEST(contended_in_words(nobody, false) == "job is held by somebody else");
+    nodes.nodes = {node("c:1", node_state::down, "Connection refused", "it is not connected")};
+    BOOST_TEST(waiting_in_words(judge("job", {silent()}), nodes, true, 3s) ==
+               "waiting for job for 3.0 s: the node has no vote\n  c:1: Connection refused");
+    BOOST_TEST(failure_in_words(errc::no_majority, nodes, true) == "the node does not vote");
+    BOOST_TEST(failure_in_words(errc::split_votes, nodes, true) == error_code{errc::split_votes}.message());
 }
 
 // A timer that expires when a test says so.
@@ -628,8 +659,12 @@ BOOST_AUTO_TEST_CASE(who_waits_is_looked_after_after_three_seconds_and_then_ever
         BOOST_TEST(told == times);
         expected.emplace_back(10s);
     }
+    r.next_in(2s);
+    expected.emplace_back(2s);
     BOOST_TEST((timer.asked_for == expected));
     r.stop();
+    r.next_in(2s);
+    BOOST_TEST((timer.asked_for == expected));
     std::exchange(timer.waiting, nullptr)({});  // it had expired when it was stopped
     BOOST_TEST(told == 3);
     BOOST_TEST(!timer.waiting);
@@ -708,6 +743,18 @@ BOOST_AUTO_TEST_CASE(who_was_not_needed_is_not_reported)
         silent_nodes_in_words(report, nodes, true).starts_with("\n  a:1: " + is_new + ", and too few nodes have their data to admit it\n"));
 }
 
+// Its Sentinels may find another one, whatever the name of its master.
+BOOST_AUTO_TEST_CASE(a_server_that_was_never_fit_needs_an_operator_and_a_group_does_not)
+{
+    node_status n;
+    n.node = "a:26379/7";
+    n.state = node_state::down;
+    n.last_error = errc::node_unsuitable;
+    BOOST_TEST(needs_an_operator(n));
+    n.is_group = true;
+    BOOST_TEST(!needs_an_operator(n));
+}
+
 // A process may end between any two steps of those who read about it.
 BOOST_AUTO_TEST_CASE(processes_that_end_while_they_are_looked_at_do_no_harm)
 {
@@ -742,11 +789,13 @@ BOOST_AUTO_TEST_CASE(the_guardian_kills_at_its_moment_and_not_before)
     auto const start = boot_clock::now();
     guard.protect(victim, start + 200ms);
     guard.put_off(start + 400ms);
+    BOOST_TEST(!guard.has_killed());
     int status = 0;
     BOOST_TEST(::waitpid(victim, &status, 0) == victim);
     auto const after = boot_clock::now() - start;
     BOOST_TEST(WTERMSIG(status) == SIGKILL);
     BOOST_TEST((after >= 400ms && after < 2s), after.count());
+    BOOST_TEST(guard.has_killed());
 }
 
 // Here redlock has the guardian protect the group: later, a command that ran already could outlive a redlock that is killed.

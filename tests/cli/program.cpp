@@ -99,6 +99,7 @@ void program::start(std::vector<char*> const& argv, std::vector<char*> const& en
         ::dup2(err, 2);
         if (options.ignore_hangup) ::signal(SIGHUP, SIG_IGN);
         if (options.errors >= 0) ::dup2(options.errors, 2);
+        if (options.output >= 0) ::dup2(options.output, 1);
         if (options.closed_output) ::close(1);
         if (options.unread_output) {
             int broken[2];
@@ -112,6 +113,19 @@ void program::start(std::vector<char*> const& argv, std::vector<char*> const& en
     for (int const fd : {ends[0], out, err}) ::close(fd);
     [[maybe_unused]] auto const n = ::write(ends[1], options.input.data(), options.input.size());  // fits into a pipe
     ::close(ends[1]);
+}
+
+full_pipe::full_pipe()
+{
+    check(::pipe2(ends_, O_CLOEXEC | O_NONBLOCK), "pipe2");
+    std::string const full(4'096, 'x');
+    while (::write(ends_[1], full.data(), full.size()) > 0) {}
+    ::fcntl(ends_[1], F_SETFL, 0);
+}
+
+full_pipe::~full_pipe()
+{
+    for (int const fd : ends_) ::close(fd);
 }
 
 program::~program()

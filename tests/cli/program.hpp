@@ -35,6 +35,21 @@ struct program_options {
     bool closed_output{false};  // as by >&- in a shell
     bool unread_output{false};  // a pipe whose reader has ended, as head does
     int errors{-1};  // a descriptor for them; -1: errors() has them
+    int output{-1};  // the same for it
+};
+
+// A pipe that nobody reads, and that takes nothing more.
+class full_pipe {
+public:
+    full_pipe();
+    full_pipe(full_pipe const&) = delete;
+    full_pipe& operator=(full_pipe const&) = delete;
+    ~full_pipe();
+
+    int end() const noexcept { return ends_[1]; }
+
+private:
+    int ends_[2];
 };
 
 // One run. It never outlives the object.

@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(dead_and_new_servers_are_named_by_whoever_waits)
     BOOST_TEST(eventually([&] { return contains(new_ones.errors(), "waiting for job for 3."); }), new_ones.errors());
     BOOST_TEST(contains(new_ones.errors(), "only 0 of 3 nodes have a vote, and a majority is 2"), new_ones.errors());
     BOOST_TEST(contains(new_ones.errors(), "s left until"), new_ones.errors());
-    BOOST_TEST(contains(new_ones.errors(), "give --bootstrap"), new_ones.errors());
+    BOOST_TEST(!contains(new_ones.errors(), "bootstrap"), new_ones.errors());
 
     for (auto& s : all) s.kill();
     program dead{run("job", {}, {"true"}), environment()};
@@ -272,19 +272,14 @@ BOOST_AUTO_TEST_CASE(a_new_reason_to_wait_is_said_when_it_is_one)
 // As where a terminal is stopped with Ctrl-S, or nobody reads a pipe.
 BOOST_AUTO_TEST_CASE(words_that_nobody_reads_keep_no_signal)
 {
-    int ends[2];
-    BOOST_TEST_REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
-    std::string const full(4'096, 'x');
-    while (::write(ends[1], full.data(), full.size()) > 0) {}
-    ::fcntl(ends[1], F_SETFL, 0);
+    full_pipe const stuck;
     auto options = environment();
-    options.errors = ends[1];
+    options.errors = stuck.end();
     program p{run("job", {"-v"}, {"sh", "-c", "echo ready; exec sleep 60"}), options};
     BOOST_TEST(eventually([&] { return contains(p.output(), "ready"); }));
     p.send(SIGTERM);
     BOOST_TEST(p.wait() == 128 + SIGTERM);
     BOOST_TEST(count_with("job") == 0u);
-    for (int const fd : ends) ::close(fd);
 }
 
 BOOST_AUTO_TEST_CASE(a_command_that_is_stopped_is_told_of)

@@ -144,6 +144,7 @@ BOOST_AUTO_TEST_CASE(a_command_that_does_not_stand_behind_dashes_is_written_so)
     expect_failure({"run", "a", "sh", "-c", "echo x"}, 64, "the command must stand behind --; write redlock run a -- sh -c 'echo x'\n");
     expect_failure({"run", "--no-wait", "a", "--ttl", "5s", "echo", "it's"}, 64,
                    "write redlock run --no-wait a --ttl 5s -- echo 'it'\\''s'\n");
+    expect_failure({"run", "backup", "backup"}, 64, "write redlock run backup -- backup\n");
     expect_failure({"run", "a", "b", "--", "true"}, 64, "one argument too many: b");
 }
 
@@ -257,6 +258,41 @@ BOOST_AUTO_TEST_CASE(help_and_version_are_answers)
         BOOST_TEST(contains(its.output, "Usage: redlock " + c), its.output);
         BOOST_TEST(contains(its.output, "Examples:"), its.output);
     }
+}
+
+// With JSON a command says nothing else on its output. A command that learns --json has to be added here.
+BOOST_FIXTURE_TEST_CASE(each_command_whose_help_has_json_prints_json, three_servers)
+{
+    auto const options = environment();
+    BOOST_TEST_REQUIRE(of(run("job", {}, {"true"}), options).code == 0);
+    BOOST_TEST_REQUIRE(of({"run", "pool", "--permits", "2", "--", "true"}, options).code == 0);
+    std::set<std::string> printed;
+    auto const parsed = [&](arguments words) {
+        words.emplace_back("--json");
+        auto const said = of(words, options);
+        printed.insert(words.front());
+        BOOST_TEST_INFO_SCOPE(words.front() << ": " << said.code << ' ' << said.output << said.errors);
+        BOOST_TEST_REQUIRE(nlohmann::json::accept(said.output));
+        return nlohmann::json::parse(said.output);
+    };
+    auto const ticket = [](nlohmann::json const& from) { return from.at("ticket").get<std::string>(); };
+    for (arguments const& words : {arguments{"admit"},
+                                   {"inspect", "job"},
+                                   {"semaphore", "pool"},
+                                   {"list"},
+                                   {"list", "--watch", "--count", "1"},
+                                   {"watch", "job", "--count", "1"},
+                                   {"leader", "job"},
+                                   {"nodes", "show"},
+                                   {"doctor"},
+                                   {"bench", "--time", "100ms", "--callers", "1"},
+                                   {"release", "--force", "--yes", "job"}})
+        parsed(words);
+    auto const held = parsed({"acquire", "job"});
+    auto const extended = parsed({"extend", "--ticket", ticket(held)});
+    BOOST_TEST(parsed({"release", "--ticket", ticket(extended)}).at("released") == true);
+    for (std::string const command : commands)
+        BOOST_TEST(contains(of({command, "--help"}).output, "--json") == printed.contains(command), command);
 }
 
 // A terminal is as wide as that.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Includes between the folders of src go one way. Each folder may include those that stand before it here, and the public headers.
+"""Includes between the folders of src go one way. Each folder may include those that stand before it here, and the public headers. And each test is of a
+program: what nothing builds fails nowhere.
 
-    folders.py                exits with 1 and the list of includes that go the other way, or from a folder that is not listed
+    folders.py                exits with 1 and the list of includes that go the other way, or from a folder that is not listed, and of such tests
     folders.py --self-test    that it finds what it is for
 """
 import re
@@ -13,7 +14,7 @@ FOLDERS = ["base",
            "quorum", "quorum/clocks", "quorum/sets", "quorum/waiting",
            "protocol",
            "node/connection", "node", "node/sentinel", "node/cluster",
-           "core/events", "core", "core/lease", "core/admission", "core/acquire", "client",
+           "core/events", "core", "core/lease", "core/admission", "core/acquire", "core/kinds", "client",
            "api", "observers", "testing",
            "cli/output", "cli/options", "cli/servers", "cli/doctor", "cli/locks", "cli/nodes", "cli/run", "cli/dashboard", "cli"]
 INCLUDE = re.compile(r'^#include "([a-z0-9_/]+)\.hpp"', re.M)
@@ -38,6 +39,11 @@ def wrong(files: dict[str, str]) -> list[str]:
     return found
 
 
+def not_built() -> list[str]:
+    built = {name for f in (ROOT / "tests").rglob("CMakeLists.txt") for name in re.findall(r"\w+\.cpp", f.read_text())}
+    return [f"{f.relative_to(ROOT)}: no CMakeLists.txt has it" for f in sorted((ROOT / "tests").rglob("*_test.cpp")) if f.name not in built]
+
+
 def self_test() -> None:
     assert not wrong({"quorum/a.cpp": '#include "base/b.hpp"\n#include "quorum/c.hpp"\n#include <redlock/client.hpp>\n'})
     assert len(wrong({"base/a.cpp": '#include "quorum/b.hpp"\n', "other/a.cpp": ""})) == 2
@@ -49,7 +55,7 @@ def main() -> None:
         self_test()
         return
     sources = {str(f.relative_to(ROOT / "src")): f.read_text() for f in (ROOT / "src").rglob("*.?pp")}
-    found = wrong(sources)
+    found = wrong(sources) + not_built()
     if len(sources) < 100:
         found.append(f"only {len(sources)} sources were found")
     print("\n".join(found) or f"{len(sources)} sources in {len(FOLDERS)} folders: all includes go down")

@@ -5,7 +5,7 @@
 #include "nodes.hpp"
 
 #include "protocol/scripts.hpp"
-#include "protocol/semaphore_scripts.hpp"
+#include "protocol/semaphore.hpp"
 
 #include <algorithm>
 #include <array>

@@ -102,10 +102,12 @@ json to_json(settings const& s)
                 {"token_retention_ms", c.token_retention.count()},
                 {"quarantine_folder", c.quarantine_folder},
                 {"bootstrap", c.bootstrap},
+                {"trust_uptime", c.trust_uptime},
                 {"trust_server_identity", c.trust_server_identity},
                 {"tls", to_json(c.tls)},
                 {"label", c.label},
                 {"key_format", c.key_format},
+                {"after_majority_loss", c.after_majority_loss == majority_loss::recover ? "recover" : "wait_for_operator"},
                 {"identity", c.identity == identity_check::handshake ? "handshake" : "every_message"}};
     for (node_address const& n : c.nodes) result["nodes"].push_back(to_json(n));
     for (auto const& nodes : c.shards) {
@@ -155,8 +157,10 @@ constexpr std::array keys{"nodes",
                           "max_ttl_ms",
                           "token_retention_ms",
                           "quarantine_folder",
+                          "after_majority_loss",
                           "identity",
                           "bootstrap",
+                          "trust_uptime",
                           "trust_server_identity",
                           "lock",
                           "tls",

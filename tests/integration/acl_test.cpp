@@ -384,7 +384,7 @@ BOOST_AUTO_TEST_CASE(waiting_for_replicas_needs_two_more)
     };
     BOOST_TEST(outcome({"+wait", "~redlock:wait"}) == "works");
     auto const no_wait = outcome({"~redlock:wait"});
-    BOOST_TEST(no_wait.starts_with("down: NOPERM"), no_wait);
+    BOOST_TEST(no_wait.starts_with("down: its votes need WAIT, which the server refuses (NOPERM"), no_wait);
     auto const no_key = outcome({"+wait"});
     BOOST_TEST(no_key.starts_with("NOPERM"), no_key);
 }

@@ -207,7 +207,7 @@ BOOST_FIXTURE_TEST_CASE(inspect_tells_what_a_handshake_needs, fenced_server)
     run({"CONFIG", "SET", "maxmemory-policy", "volatile-lru"});
     words command{"EVALSHA", detail::inspect_script().sha1, "2", "redlock:node", "redlock:hw"};
     auto const facts = server.ask(command).items;
-    BOOST_REQUIRE_EQUAL(facts.size(), 12u);
+    BOOST_REQUIRE_EQUAL(facts.size(), 14u);
     BOOST_TEST(facts[0] == id);
     BOOST_TEST(facts[1] == "master");
     BOOST_TEST(facts[4] == record());
@@ -223,12 +223,100 @@ BOOST_FIXTURE_TEST_CASE(inspect_tells_what_a_handshake_needs, fenced_server)
     BOOST_TEST(empty[5] == "");
 }
 
+// For how long the server has lost nothing, as text; not admitted.
+std::string kept(redis_server const& server)
+{
+    auto const facts = server.ask({"EVAL", std::string{detail::inspect_script().text}, "2", "redlock:node", "redlock:hw"}).items;
+    BOOST_REQUIRE_EQUAL(facts.size(), 14u);
+    return facts[13];
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_lost_nothing_says_for_how_long_it_has_run)
+{
+    redis_server server;
+    server.command({"SET", "a", "1", "PX", "1"});
+    auto const before = kept(server);
+    BOOST_TEST(!before.empty());
+    auto const info = server.command({"INFO", "server"});
+    auto const at = info.find("uptime_in_seconds:") + 18;
+    BOOST_TEST(std::stoi(before) <= std::stoi(info.substr(at)));
+    server.command({"GET", "a"});
+    server.command({"CONFIG", "GET", "maxmemory"});
+    BOOST_TEST(!kept(server).empty());
+}
+
+BOOST_AUTO_TEST_CASE(whatever_may_have_lost_something_since_its_start_hides_it)
+{
+    std::vector<words> const losses{
+        {"FLUSHALL"},
+        {"FLUSHDB"},
+        {"SWAPDB", "0", "1"},
+        {"REPLICAOF", "NO", "ONE"},
+        {"SLAVEOF", "NO", "ONE"},
+        {"CONFIG", "RESETSTAT"},
+        {"DEBUG", "RELOAD"},
+        {"MOVE", "a", "1"},
+        {"EVAL", "return redis.call('FLUSHALL')", "0"},
+    };
+    for (words const& loss : losses) {
+        redis_server_options options;
+        options.arguments = {"--enable-debug-command", "yes"};
+        redis_server server{options};
+        BOOST_TEST(!kept(server).empty());
+        server.command(loss);
+        BOOST_TEST(kept(server).empty(), loss.front());
+        server.restart();
+        BOOST_TEST(!kept(server).empty(), loss.front());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_flush_under_another_name_hides_it)
+{
+    redis_server_options options;
+    options.arguments = {"--rename-command", "FLUSHALL", "sweep"};
+    redis_server server{options};
+    server.command({"sweep"});
+    BOOST_TEST(kept(server).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_evicted_a_key_hides_it)
+{
+    redis_server server;
+    server.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    for (int i = 0; i < 100; ++i) server.command({"SET", "k" + std::to_string(i), std::string(10'000, 'x')});
+    server.command({"CONFIG", "SET", "maxmemory", "1"});
+    server.command({"CONFIG", "SET", "maxmemory", "0"});
+    BOOST_TEST(server.command({"INFO", "stats"}).find("evicted_keys:0\r") == std::string::npos);
+    BOOST_TEST(kept(server).empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_server_that_was_admitted_since_its_start_hides_it, fenced_server)
+{
+    BOOST_TEST(kept(server).empty());
+    run({"DEL", "redlock:node"});
+    BOOST_TEST(kept(server).empty());
+    BOOST_TEST(mark("m2").starts_with("1 "));
+    BOOST_TEST(kept(server).empty());
+    run({"DEL", "redlock:node", "redlock:hw"});
+    BOOST_TEST(mark("m3").starts_with("1 "));
+    BOOST_TEST(!kept(server).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_restarted_with_its_record_shows_it)
+{
+    redis_server_options options;
+    options.appendonly = true;
+    fenced_server was_admitted{options};
+    was_admitted.server.restart();
+    BOOST_TEST(!kept(was_admitted.server).empty());
+}
+
 BOOST_FIXTURE_TEST_CASE(rules_that_forbid_info_leave_the_handshake_empty, fenced_server)
 {
     run({"ACL", "SETUSER", "default", "-info"});
     BOOST_TEST(acquire("a") == granted(start + 1));
     auto const facts = server.ask({"EVALSHA", detail::inspect_script().sha1, "2", "redlock:node", "redlock:hw"}).items;
-    BOOST_REQUIRE_EQUAL(facts.size(), 12u);
+    BOOST_REQUIRE_EQUAL(facts.size(), 14u);
     BOOST_TEST(facts[0] == "");
     BOOST_TEST(facts[4] == record());
     BOOST_TEST(facts[9] == "");

@@ -9,10 +9,23 @@
 namespace redlock::testing {
 namespace {
 
-#ifdef REDLOCK_VALKEY_SERVER
-redis_server_options valkey(std::string const& appendfsync)
+bool has_waitaof()
 {
-    return {.binary = REDLOCK_VALKEY_SERVER, .arguments = {"--appendfsync", appendfsync}, .requirepass = {}, .appendonly = true};
+    redis_server const probe;
+    return !probe.ask({"WAITAOF", "0", "0", "1"}).is_error();
+}
+
+#ifdef REDLOCK_VALKEY_SERVER
+// The server under test, or Valkey in place of one that is too old.
+std::string const& with_waitaof()
+{
+    static std::string const program = has_waitaof() ? default_server() : REDLOCK_VALKEY_SERVER;
+    return program;
+}
+
+redis_server_options with_file(std::string const& appendfsync)
+{
+    return {.binary = with_waitaof(), .arguments = {"--appendfsync", appendfsync}, .requirepass = {}, .appendonly = true};
 }
 #endif
 
@@ -22,8 +35,7 @@ BOOST_AUTO_TEST_SUITE(fsync)
 
 BOOST_AUTO_TEST_CASE(a_server_without_waitaof_is_no_node)
 {
-    redis_server const probe;
-    if (!probe.ask({"WAITAOF", "0", "0", "1"}).is_error()) {
+    if (has_waitaof()) {
         skipped("the redis-server here has WAITAOF");
         return;
     }
@@ -41,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_waitaof_is_no_node)
 
 BOOST_AUTO_TEST_CASE(a_server_without_a_file_is_no_node)
 {
-    replicated c{"?fsync=yes", 0, quick_config(), {.binary = REDLOCK_VALKEY_SERVER}};
+    replicated c{"?fsync=yes", 0, quick_config(), {.binary = with_waitaof()}};
     c.usable_at_start = 0;
     c.run([&]() -> asio::awaitable<void> {
         bool const known = co_await eventually([&] { return c.status().last_error == errc::node_unsuitable; });
@@ -55,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_vote_counts_when_it_is_on_disk)
     for (std::string const policy : {"always", "everysec"}) {
         config settings = quick_config();
         settings.replication_timeout = 3s;  // what everysec may take
-        replicated c{"?fsync=yes", 0, settings, valkey(policy)};
+        replicated c{"?fsync=yes", 0, settings, with_file(policy)};
         c.run([&]() -> asio::awaitable<void> {
             auto const before = calls_of(c.primary(), "waitaof");
             lock const resource{c.nodes, "r", plain};
@@ -69,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_vote_counts_when_it_is_on_disk)
 
 BOOST_AUTO_TEST_CASE(a_server_that_leaves_it_to_the_system_is_too_slow)
 {
-    replicated c{"?fsync=yes", 0, quick_config(), valkey("no")};
+    replicated c{"?fsync=yes", 0, quick_config(), with_file("no")};
     c.run([&]() -> asio::awaitable<void> {
         lock const resource{c.nodes, "r", plain};
         attempt_report report;
@@ -85,7 +97,7 @@ BOOST_AUTO_TEST_CASE(the_disks_of_replicas_count_as_well)
 {
     config settings = quick_config();
     settings.replication_timeout = 3s;  // a replica says once a second what is on its disk
-    replicated c{"?fsync=yes&replicas=1", 1, settings, valkey("always")};
+    replicated c{"?fsync=yes&replicas=1", 1, settings, with_file("always")};
     c.run([&]() -> asio::awaitable<void> {
         lock const resource{c.nodes, "r", plain};
         lease held = co_await resource.acquire();
@@ -97,9 +109,9 @@ BOOST_AUTO_TEST_CASE(the_disks_of_replicas_count_as_well)
 }
 
 // WAIT counts what its own connection has written, also on servers that came after Redis 7.0.
-BOOST_AUTO_TEST_CASE(replicas_of_a_valkey_server)
+BOOST_AUTO_TEST_CASE(replicas_of_a_server_with_waitaof)
 {
-    replicated c{"?replicas=2", 2, quick_config(), {.binary = REDLOCK_VALKEY_SERVER}};
+    replicated c{"?replicas=2", 2, quick_config(), {.binary = with_waitaof()}};
     c.run([&]() -> asio::awaitable<void> {
         lock const resource{c.nodes, "r", plain};
         lease held = co_await resource.acquire();

@@ -1,4 +1,7 @@
 // config::credentials: tokens that run out, users whose password changes while locks are held, and functions that fail, hang or are slow.
+#include "base/strand.hpp"
+#include "node/connection/redis_connection.hpp"
+#include "protocol/redis_request.hpp"
 #include "support/mentions.hpp"
 #include "support/one_client.hpp"
 
@@ -9,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -187,6 +191,56 @@ BOOST_AUTO_TEST_CASE(a_token_that_the_server_refuses_later_is_asked_for_anew_and
         auto release = held.release();
         co_await std::move(release);
     });
+}
+
+// Redis from 7.2 on leaves it unanswered. No answer may be taken for that to another request.
+BOOST_AUTO_TEST_CASE(a_token_that_is_refused_among_other_answers)
+{
+    struct listener final : detail::connection_owner {
+        void on_open(detail::redis_connection&) override { opened = true; }
+        void on_closed(detail::redis_connection&, error_code why, std::string const&) override { closed = why; }
+        void on_push(detail::redis_connection&, boost::redis::resp3::node_view const&) override {}
+        void on_pushed(detail::redis_connection&) override {}
+        void on_time(detail::redis_connection&, quorum::wall_time, quorum::time_point, quorum::time_point) override {}
+
+        bool opened{false};
+        std::optional<error_code> closed;
+    };
+    redis_server const server{with_locker};
+    auto address = without_password(server);
+    address.username = "locker";
+    address.password = "first";
+    config const common = quick_config();
+    detail::connection_settings const of{address, common};
+    asio::io_context io{1};
+    auto const owner = std::make_shared<listener>();
+    auto const connection = std::make_shared<detail::redis_connection>(detail::make_client_strand(io.get_executor(), true), of,
+                                                                       detail::handshake{address, detail::handshake::greeting_only{}});
+    connection->open(owner);
+    while (!owner->opened) BOOST_REQUIRE(io.run_one() == 1u);
+
+    boost::redis::request echo{detail::one_connection_only()};
+    echo.push("ECHO", "mine");
+    std::vector<std::string> answers, ends;
+    detail::node_sink sink = [&](std::size_t, auto const& node) { answers.emplace_back(node.value); };
+    auto const note = [&](error_code ec) { ends.emplace_back(ec ? "lost" : "answered"); };
+    connection->send(echo, sink, note);
+    connection->log_in("locker", "wrong",
+                       [&](error_code ec, std::string const& refusal) { ends.emplace_back(ec ? "lost" : refusal.substr(0, 9)); });
+    connection->send(echo, sink, note);
+    while (ends.size() < 3) BOOST_REQUIRE(io.run_one() == 1u);
+    bool const told = ends == std::vector<std::string>{"answered", "WRONGPASS", "answered"};
+    BOOST_TEST(std::all_of(answers.begin(), answers.end(), [](auto const& text) { return text == "mine"; }));
+    BOOST_TEST(answers.size() == (told ? 2u : 1u));
+    if (!told) {
+        BOOST_TEST(ends[1] == "lost");
+        BOOST_TEST(ends[2] == "lost");
+        while (!owner->closed) BOOST_REQUIRE(io.run_one() == 1u);
+        BOOST_TEST((*owner->closed == errc::unexpected_reply));
+        return;
+    }
+    connection->close();
+    while (!owner->closed) BOOST_REQUIRE(io.run_one() == 1u);
 }
 
 // A server that does not know a command repeats what it was sent.

@@ -62,6 +62,17 @@ struct five_servers : cluster {
         co_return false;
     }
 
+    // A client of a set of three that is written on all of them.
+    asio::awaitable<std::unique_ptr<redlock::client>> founder()
+    {
+        auto made = client_of({0, 1, 2});
+        bool const founded = co_await comes_to(*made, {});
+        BOOST_TEST_REQUIRE(founded);
+        bool const complete = co_await eventually([&] { return all_of_one_set({0, 1, 2}); });
+        BOOST_TEST_REQUIRE(complete);
+        co_return made;
+    }
+
     // One report with all these words. A node whose connection this client closed while the attempt was on its way has none in that report.
     asio::awaitable<bool> reports(redlock::client& of, std::vector<std::string> const& parts, std::string& words)
     {
@@ -124,11 +135,7 @@ BOOST_FIXTURE_TEST_CASE(servers_of_an_older_version_are_taken_over_while_a_lease
 BOOST_FIXTURE_TEST_CASE(other_lists_are_refused_with_an_error_of_their_own, five_servers)
 {
     run([&]() -> asio::awaitable<void> {
-        auto const right = client_of({0, 1, 2});
-        bool const founded = co_await comes_to(*right, {});
-        BOOST_TEST_REQUIRE(founded);
-        bool const complete = co_await eventually([&] { return all_of_one_set({0, 1, 2}); });
-        BOOST_TEST_REQUIRE(complete);
+        auto const right = co_await founder();
         lock const resource{*right, "r", long_ttl};
         lease held = co_await resource.acquire();
         for (auto const& list : std::vector<std::vector<std::size_t>>{{0, 1}, {2}, {0, 1, 2, 3, 4}, {0, 1, 3}, {2, 3, 4}}) {
@@ -153,6 +160,29 @@ BOOST_FIXTURE_TEST_CASE(other_lists_are_refused_with_an_error_of_their_own, five
         BOOST_TEST(held.valid());
         BOOST_TEST(!has_record(3));
         co_await held.release();
+        right->cancel();
+    });
+}
+
+// Each client asks before it has heard of all servers, and ends at once. The moment in which it hears of the last one is another one each time.
+BOOST_FIXTURE_TEST_CASE(a_client_with_a_wrong_list_leaves_no_key, five_servers)
+{
+    run([&]() -> asio::awaitable<void> {
+        auto const right = co_await founder();
+        std::size_t refused = 0;
+        auto const running = clients_running();
+        for (std::size_t i = 0; i < 60; ++i) {
+            auto const other = client_of({0, 1, 3});
+            lock const resource{*other, "r" + std::to_string(i), long_ttl};
+            auto [ec, held] = co_await resource.try_acquire(asio::as_tuple);
+            refused += ec == errc::wrong_node_set;
+            if (!ec) co_await held.release(asio::as_tuple);
+            other->cancel();
+            bool const ended = co_await eventually([&] { return clients_running() == running; });
+            BOOST_TEST_REQUIRE(ended);
+            BOOST_TEST(servers_with("r" + std::to_string(i)) == 0u, "client " << i);
+        }
+        BOOST_TEST(refused > 0u);
         right->cancel();
     });
 }
@@ -269,9 +299,10 @@ BOOST_FIXTURE_TEST_CASE(a_plain_lock_that_was_granted_before_the_set_was_known_h
         auto const [ec] = co_await held.release(asio::as_tuple);
         BOOST_TEST(ec == errc::release_unconfirmed, ec.message());
         BOOST_TEST(!has_record(3));
+        bool const gone = co_await eventually([&] { return servers_with("r") == 0; });
+        BOOST_TEST(gone);
         other->cancel();
         right->cancel();
-        keys_may_stay = true;
     });
 }
 
@@ -313,11 +344,7 @@ BOOST_FIXTURE_TEST_CASE(a_user_without_the_right_to_the_new_key_loses_nothing, f
         bool const works = co_await comes_to(*c, {});
         BOOST_TEST(works);
         BOOST_TEST(!has_record(0));
-        auto const right = client_of({0, 1, 2});
-        bool const founded = co_await comes_to(*right, {});
-        BOOST_TEST(founded);
-        bool const complete = co_await eventually([&] { return all_of_one_set({0, 1, 2}); });
-        BOOST_TEST(complete);
+        auto const right = co_await founder();
         bool const still_works = co_await comes_to(*c, {});
         BOOST_TEST(still_works);
         c->cancel();

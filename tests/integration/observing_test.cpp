@@ -1,4 +1,5 @@
 // The example that serves metrics, asked as Prometheus would, and as others would.
+#include "support/admitted.hpp"
 #include "support/child_process.hpp"
 #include "support/exposition_reader.hpp"
 #include "support/looking_on.hpp"
@@ -39,7 +40,7 @@ struct running_example {
 
     temporary_folder folder;
     std::filesystem::path log = folder.path() / "log";
-    std::deque<redis_server> servers{3};
+    std::deque<redis_server> servers{admitted_servers(3)};
     std::optional<child_process> child;
     std::uint16_t port{0};
 };

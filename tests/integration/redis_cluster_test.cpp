@@ -231,11 +231,29 @@ BOOST_AUTO_TEST_CASE(a_primary_that_fails_takes_no_lock_with_it)
     });
 }
 
+// It is refused whenever it is connected to, so what was locked is released before its connection ends.
+BOOST_AUTO_TEST_CASE(a_primary_that_begins_to_evict_takes_releases)
+{
+    on_cluster c;
+    c.run([&](redlock::client& one, redlock::client&) -> asio::awaitable<void> {
+        constexpr lock_options outlives_the_test{.ttl = 100s, .fencing = false, .acquire_timeout = in_the_end};
+        redlock::lock const job{one, "job", outlives_the_test};
+        lease held = co_await job.acquire();
+        auto& owner = c.servers.owner_of(on_cluster::slot_of("job"));
+        owner.command({"CONFIG", "SET", "maxmemory", "100mb"});
+        owner.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+        co_await on_cluster::says(one, "job", "evict");
+        co_await held.release(asio::as_tuple);
+        bool const gone = co_await eventually([&] { return owner.command({"EXISTS", on_cluster::key_of("job")}) == "0"; }, 5s);
+        BOOST_TEST(gone);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_slot_on_its_way_has_no_votes_and_the_report_says_why)
 {
     on_cluster c;
     c.run([&](redlock::client& one, redlock::client&) -> asio::awaitable<void> {
-        redlock::lock const job{one, "r", {.ttl = 2s, .node_timeout = 1s, .acquire_timeout = 500ms}};
+        redlock::lock const job{one, "r", of_a_cluster};
         lease held = co_await job.acquire();
         auto const token = held.token();
         co_await held.release();
@@ -256,15 +274,14 @@ BOOST_AUTO_TEST_CASE(a_slot_on_its_way_has_no_votes_and_the_report_says_why)
         BOOST_TEST(tried == errc::no_majority);
         c.servers.move_keys(slot, to);
         c.servers.finish_moving(slot, to);
-        redlock::lock const patient{one, "r", of_a_cluster};
-        lease again = co_await patient.acquire();
+        lease again = co_await job.acquire();
         BOOST_TEST(again.token() > token);
         BOOST_TEST(to.command({"EXISTS", on_cluster::key_of("r")}) == "1");
         co_await again.release();
 
         // A mark has taken the id out of the record, so that coming back is no way around the quarantine.
         c.servers.move(slot, from);
-        lease back = co_await patient.acquire();
+        lease back = co_await job.acquire();
         BOOST_TEST(back.token() > again.token());
         co_await back.release();
         auto const kept = from.command({"GET", record});

@@ -2,6 +2,7 @@
 #include "support/alternating_proxy.hpp"
 #include "support/command_stats.hpp"
 #include "support/replicated.hpp"
+#include "support/tcp_proxy.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -102,6 +103,31 @@ BOOST_AUTO_TEST_CASE(an_extension_that_is_not_durable_is_unknown_not_lost)
         c.replicas[0].resume();
         co_await held.extend();
         BOOST_TEST((held.valid_until() > until));
+    });
+}
+
+// As when a machine has too much to do: each acknowledgement comes, and each comes later than `replication_timeout`.
+BOOST_AUTO_TEST_CASE(extensions_count_where_replicas_are_behind)
+{
+    replicated c{"?replicas=1", 1};
+    tcp_proxy between{{c.primary().port()}};
+    c.replicas[0].command({"REPLICAOF", "127.0.0.1", std::to_string(between.ports()[0])});
+    c.run([&]() -> asio::awaitable<void> {
+        lock const resource{c.nodes, "r", plain};
+        lease held = co_await resource.acquire();
+        link_rule late;
+        late.to_client.delay = 350ms;
+        between.set(0, late);
+        auto const until = held.valid_until();
+        bool extended = false;
+        for (int i = 0; i < 3 && !extended; ++i) {  // that they are behind shows from the second wait on
+            auto [ec] = co_await held.extend(asio::as_tuple);
+            extended = !ec;
+        }
+        BOOST_TEST(extended);
+        BOOST_TEST((held.valid_until() > until));
+        auto [ec, nothing] = co_await lock{c.nodes, "another", plain}.try_acquire(asio::as_tuple);
+        BOOST_TEST(ec == errc::no_majority, "who has no lock yet does not wait for so long");
     });
 }
 

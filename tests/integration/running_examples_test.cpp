@@ -1,4 +1,5 @@
 // Examples that go on until something happens to them, or that are many at once.
+#include "support/admitted.hpp"
 #include "support/child_process.hpp"
 #include "support/looking_on.hpp"
 #include "support/redis_server.hpp"
@@ -35,16 +36,6 @@ std::size_t count(std::string const& text, std::string const& part)
     return n;
 }
 
-// Without what the client adds on new servers, where config::bootstrap spares a wait; a test of the first program has it.
-std::string without_bootstrap(std::string const& output)
-{
-    std::istringstream all{output};
-    std::string text;
-    for (std::string line; std::getline(all, line);)
-        if (!line.starts_with("redlock: config::bootstrap is set")) text += line + '\n';
-    return text;
-}
-
 // An example, and what it has said.
 class running {
 public:
@@ -55,7 +46,7 @@ public:
     }
 
     child_process& process() { return *child_; }
-    std::string said() const { return without_bootstrap(contents(log_)); }
+    std::string said() const { return contents(log_); }
 
     bool says(std::string const& text) const
     {
@@ -71,7 +62,7 @@ private:
 };
 
 struct three_servers {
-    std::deque<redis_server> servers{3};
+    std::deque<redis_server> servers{admitted_servers(3)};
 
     // Runs to its end.
     std::string output_of(std::string const& name, std::vector<std::string> arguments = {})
@@ -218,7 +209,7 @@ BOOST_AUTO_TEST_CASE(each_job_is_done_once)
     for (int i = 0; i < workers; ++i) all += "(" + one + ") >" + (folder.path() / std::to_string(i)).string() + " 2>&1 & ";
     BOOST_TEST(std::system((all + "wait").c_str()) == 0);
     std::string said;
-    for (int i = 0; i < workers; ++i) said += without_bootstrap(contents(folder.path() / std::to_string(i)));
+    for (int i = 0; i < workers; ++i) said += contents(folder.path() / std::to_string(i));
     for (auto const& job : jobs) BOOST_TEST(count(said, job + " done by ") == 1u, said);
     BOOST_TEST(count(said, "\n") == jobs.size(), said);
     for (auto& s : servers) BOOST_TEST(s.command({"EXISTS", "job:backup"}) == "0");

@@ -107,6 +107,7 @@ BOOST_AUTO_TEST_CASE(a_lock_survives_what_becomes_of_its_group)
         BOOST_TEST(second.token() > token);
         BOOST_TEST(has(c.group.server(promoted), "r"));
         BOOST_TEST(c.status().primary == "127.0.0.1:" + std::to_string(c.group.primary_port(2)));
+        BOOST_TEST(c.status().is_group);
 
         // It comes back empty, and as a primary until a Sentinel has told it what it is.
         c.group.server(old).restart();

@@ -2,7 +2,7 @@
 // others.
 #include "support/fenced_server.hpp"
 
-#include "protocol/semaphore_scripts.hpp"
+#include "protocol/semaphore.hpp"
 #include "protocol/shared_scripts.hpp"
 #include "testing/shared_model.hpp"
 

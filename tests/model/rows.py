@@ -9,6 +9,7 @@ from node_set_model import NodeSet
 from node_set_rows import NODE_SETS
 from set_founding_model import SetFounding
 from permits_model import Permits
+from recovery_model import Recovery
 from row import Row, holds, mutant
 from semaphore_model import Semaphore
 from several import Several
@@ -106,6 +107,34 @@ TABLE = [
     mutant("wait-no-record", "not promised: the only node loses its record as well", wait=1, records_lost=1),
     mutant("wait-most-records", "not promised: two of three nodes lose their records", wait=1, nodes=3, losses=5, records_lost=2),
 
+    "The wait of a founding that counts from the start of a server, and a set that recovers by itself",
+    holds("evidence-one", "one node, three losses of any kind", wait=1, losses=3, evidence=1, flushes=3),
+    holds("evidence-two", "N = 2, three losses, one of them of the record as well", wait=1, nodes=2, losses=3, evidence=1, flushes=2, records_lost=1),
+    holds("evidence-three", "N = 3, four losses", wait=1, nodes=3, losses=4, evidence=1, flushes=2, recovery=1, large=True),
+    holds("recovery-three", "N = 3, six losses, one of them of the record as well", wait=1, nodes=3, losses=6, records_lost=1, recovery=1),
+    mutant("evidence-reach", "sanity: a set is founded before its nodes have waited since the mark", wait=1, evidence=1, reach=2),
+    mutant("evidence-no-flush", "mutant: a server does not say that it was flushed", wait=1, evidence=1, flushes=1, flush_shows=0),
+    mutant("evidence-reset", "mutant: what it says can be set back", wait=1, evidence=1, flushes=1, resets=1),
+    mutant("evidence-before-mark", "mutant: evidence from before the mark counts", wait=1, evidence=1, flushes=1, after_mark=0),
+    mutant("evidence-rounded", "mutant: a server overstates for how long it has run", wait=1, evidence=1, rounding=1),
+    mutant("evidence-own", "mutant: the record of a node that is not admitted does not count", wait=1, evidence=1, own=0),
+    mutant("recovery-no-wait", "mutant: a set recovers before those that lost their data have waited", wait=1, nodes=3, losses=4, recovery=1,
+           survivors_wait=0),
+
+    "Recovery: too few nodes have their data, and a wall clock is ahead of all tokens",
+    holds("recovery", "N = 3, two losses", recovery=1, losses=2),
+    holds("recovery-four", "N = 4, three losses", recovery=1, losses=3, nodes=4, large=True),
+    holds("recovery-two-nodes", "N = 2, two losses", recovery=1, losses=2, nodes=2),
+    holds("recovery-thrice", "three losses", recovery=1, losses=3, large=True),
+    holds("recovery-extend", "two losses, an extension with recreate", recovery=1, losses=2, extensions=1, recreate=1, large=True),
+    holds("recovery-no-clock", "while enough nodes have their data, no clock is needed", recovery=1, losses=3, clock=0, large=True),
+    mutant("recovery-reach", "sanity: a node votes after a recovery", recovery=1, losses=2, reach=1),
+    mutant("recovery-marks", "mutant: the base is the largest mark that is left", recovery=1, losses=2, clock_read=0),
+    mutant("recovery-no-drain", "mutant: no wait", recovery=1, losses=2, drain=0),
+    mutant("recovery-silent", "mutant: a silent node is taken for one that lost its data", recovery=1, losses=1, clock=0, silent=1),
+    mutant("recovery-enough", "mutant: a recovery while ceil(N/2) nodes have their data", recovery=1, losses=1, clock=0, survivors=2),
+    mutant("recovery-stale", "mutant: what a node said before the last wait counts", recovery=1, losses=2, clock=0, reads_again=0),
+
     "Trailing identity check: one per message, after its scripts",
     holds("trailing", "a loss, 2 attempts", losses=1, trailing=1),
     holds("trailing-at-once", "the same, check and script in one step", losses=1, trailing=1, at_once=1),
@@ -125,7 +154,7 @@ QUICK = {"three", "both-333", "both-recreate", "trailing-rollback"}
 # An option of these names says which model it is. fence_model.py has no word of its own.
 MODELS = {"carried": Carried, "resources": Several, "group": Group, "groups": Groups, "climb": Climb, "shared": Shared,
           "permits_record": Permits, "semaphore": Semaphore, "state": State, "ticket": Ticket, "node_set": NodeSet,
-          "founding": SetFounding, "slot": Slot, "wait": Wait}
+          "founding": SetFounding, "slot": Slot, "wait": Wait, "recovery": Recovery}
 
 
 def model_of(row):
@@ -134,4 +163,4 @@ def model_of(row):
 
 def has_proof(row):
     """Is it about what tests/proof proves? Of the others there are small worlds only."""
-    return model_of(row) not in (Group, Groups, Climb, Shared, Permits, Semaphore, State, Ticket, NodeSet, SetFounding, Slot, Wait)
+    return model_of(row) not in (Group, Groups, Climb, Shared, Permits, Semaphore, State, Ticket, NodeSet, SetFounding, Slot, Wait, Recovery)

@@ -87,9 +87,13 @@ class Build:
             if line.startswith("build ") and ".a: " in line:
                 archive, _, rest = line[len("build "):].partition(": ")
                 self.members[archive] = {word for word in rest.split() if word.endswith(".o")}
+        self.pieces: dict[str, list[str]] = {}          # sources, by the object that they are compiled into together
         for entry in json.loads((folder / "compile_commands.json").read_text()):
             words = shlex.split(entry["command"])
-            self.compiled[words[words.index("-o") + 1]] = words
+            made, source = words[words.index("-o") + 1], Path(words[words.index("-c") + 1])
+            self.compiled[made] = words
+            if is_several(source):
+                self.pieces[made] = included(source)
 
     def link_command(self, program: str) -> list[str]:
         if program not in self.linked:
@@ -112,10 +116,9 @@ class Build:
         words[words.index("-o") + 1] = str(to)
         if source == str(self.root / file):
             words[words.index("-c") + 1] = str(changed)
-        elif is_several(Path(source)) and str(self.root / file) in included(Path(source)):
-            several = scratch / Path(source).name
-            several.write_text(Path(source).read_text().replace(f'"{self.root / file}"', f'"{changed}"'))
-            words[words.index("-c") + 1] = str(several)
+        elif made in self.pieces and str(self.root / file) in self.pieces[made]:       # alone: link() puts it before the others
+            words[words.index("-c") + 1] = str(changed)
+            words += ["-O0", "-g0"]
         else:       # a header: before the one that it stands for, and not in what is compiled already
             while "-include" in words:
                 at = words.index("-include")
@@ -133,9 +136,9 @@ class Build:
         archived: set[str] = set().union(*(self.members.get(word, set()) for word in words))
         first = []
         for made, replaced in objects.items():
-            if made in words:
+            if made in words and made not in self.pieces:
                 words[words.index(made)] = str(replaced)
-            elif made in archived:       # what comes first counts
+            elif made in words or made in archived:       # what comes first counts
                 first.append(str(replaced))
         if words == self.link_command(program) and not first:
             return self.folder / program

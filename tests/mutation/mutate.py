@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
 """What the tests notice: mistakes that nobody chose (candidates.py), drawn at random, each tried against the test programs that reach its function.
 
-    mutate.py [--sample N] [--seed N] [--only PREFIX...] [--at FILE:LINE...] [--jobs N] [--budget SECONDS] [--list]
+    mutate.py [--sample N] [--seed N] [--only PREFIX...] [--at FILE:LINE...] [--given FILE] [--near [--servers]]
+              [--jobs N] [--budget SECONDS] [--seconds SECONDS] [--list] [--verbose]
     mutate.py --changed SECONDS
 
 --only: files whose names begin so. --at: all mistakes in these lines. --budget: of the suites that reach a mistake, cheapest first, so many seconds at the
-most. Prints the survivors, and last the score: how many of those that compile were noticed. Those of equivalent.txt count for neither side.
+most. --seconds: as many mistakes as go into so many. Prints the survivors, and last the score: how many of those that compile were noticed. Those of
+equivalent.txt count for neither side.
 The build of the preset `mutate` has to be there (make mutate).
+
+--near: with the build of the preset `debug`, as far as it was made, and its suites in the order of nearness.py: nothing has to be instrumented. Only in
+sources, since its objects have what headers define compiled into them. Without --servers, suites that start some are not tried.
+
+--given: none by rule, but those of a file, a JSON array of {"file", "from", "to"}: "from" is in the file once.
 
 --changed: as many as go into so many seconds, in sources of the library that were changed in the day before the last commit, with the build of the preset
 `debug`, and suites that need no server, in the order of nearness.py. Fails where fewer than a quarter is noticed:
@@ -23,6 +30,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +51,7 @@ import reach  # noqa: E402
 
 SCHEDULES = 300
 # Neither kinds of test that only look at other programs, nor those that take minutes.
-NO_SUITES = ("fuzz", "faults", "browser", "load_tests", "interop")
+NO_SUITES = ("fuzz", "faults", "browser", "/load_tests", "interop")
 COMMAND = "src/cli/redlock"
 COMMAND_PARTS = ("src/cli/", "src/observers/", "include/redlock/observers/")
 OBJECTS_MAX = 4
@@ -88,6 +96,19 @@ def all_candidates(build: builds.Build, only: list[str], jobs: int) -> list[cand
     return [candidates.Candidate(**c) for each in found for c in each]
 
 
+def those_given(file: Path) -> list[candidates.Candidate]:
+    found = []
+    for each in json.loads(file.read_text()):
+        text = (ROOT / each["file"]).read_bytes()
+        before = each["from"].encode()
+        if text.count(before) != 1:
+            sys.exit(f"mutate: {each['file']} has {text.count(before)} times and not once: {each['from']}")
+        first = text.index(before)
+        at = first + len(before) - len(before.lstrip())
+        found.append(candidates.Candidate(each["file"], "given", text.count(b"\n", 0, at) + 1, first, first + len(before), each["to"]))
+    return found
+
+
 def look(words: list[str]) -> str:
     """In a process of its own: libclang is used by several at once, and takes a gigabyte."""
     done = subprocess.run([sys.executable, str(HERE / "candidates.py"), str(ROOT), *words], capture_output=True, text=True, check=False)
@@ -116,13 +137,13 @@ def all_suites(folder: Path) -> list[builds.Suite]:
 class Suites:
     """What each costs, and what it reaches: measured once for a program."""
 
-    def __init__(self, build: builds.Build):
+    def __init__(self, build: builds.Build, some: list[builds.Suite]):
         self.build = build
         self.kept = build.folder / "mutation"
         self.seconds: dict[str, float] = {}
         self.reach = reach.Reach(build.folder, str(ROOT))
         passing = []
-        for suite in all_suites(build.folder):
+        for suite in some:
             program = build.folder / suite.program
             kept = self.kept / "suites" / (suite.key().replace("/", ".") + ".pickle")
             state = (program.stat().st_mtime_ns, suite.calls)
@@ -153,13 +174,15 @@ class Suites:
 
 
 class Trial:
+    """`ends`: what is not tried to its end by then counts for nothing."""
+
     def __init__(self, suites: Suites | nearness.Near, budget: float, ends: float = float("inf")):
         self.suites = suites
         self.budget = budget
         self.ends = ends
 
     def __call__(self, what: candidates.Candidate) -> Tried:
-        scratch = self.suites.kept / "scratch" / threading.current_thread().name
+        scratch = self.suites.kept / "scratch" / f"{os.getpid()}_{threading.current_thread().name}"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
         tried = Tried(what)
@@ -230,6 +253,11 @@ def shown(what: candidates.Candidate) -> str:
     return f"{what.key()}: {short(before) or '(nothing)'}  =>  {short(what.text) or '(nothing)'}\n        {line_of(what)}"
 
 
+def some(suites: list[str]) -> str:
+    more = f" and {len(suites) - 12} more" if len(suites) > 12 else ""
+    return ", ".join(suites[:12]) + more if suites else "nothing reaches it"
+
+
 def equivalents() -> set[tuple[str, str, str, str]]:
     """file | rule | the line | what stands there instead | the reason"""
     found = set()
@@ -241,6 +269,10 @@ def equivalents() -> set[tuple[str, str, str, str]]:
             sys.exit(f"mutate: equivalent.txt:{number}: file | rule | line | replacement | reason")
         found.add(tuple(parts[:4]))
     return found
+
+
+def folder_of(file: str) -> str:
+    return "/".join(file.split("/")[:2])
 
 
 def score(title: str, tried: list[Tried], equivalent: int) -> str:
@@ -256,6 +288,7 @@ class Sample:
         self.queue = iter(every)
         self.number = number
         self.known = equivalents()
+        self.told = False
         self.lock = threading.Lock()
         self.running = 0
         self.not_compiled = 0
@@ -288,14 +321,14 @@ class Sample:
                     self.not_compiled += 1
                     continue
                 self.tried.append(done)
+                if self.told and done.outcome == "noticed":
+                    print(f"noticed  {what.key()}: by {done.ran[-1]}, the {len(done.ran)}th", flush=True)
                 if done.outcome == "survived":
-                    print(f"survived  {shown(what)}\n        ran: {', '.join(done.ran) or 'nothing reaches it'}", flush=True)
+                    print(f"survived  {shown(what)}\n        ran: {some(done.ran)}", flush=True)
                 if len(self.tried) % 25 == 0:
                     print(score(f"after {len(self.tried)}", self.tried, len(self.ignored)), flush=True)
 
-    def score(self, title: str, of_command: bool | None = None) -> str:
-        def counts(c: candidates.Candidate) -> bool:
-            return of_command is None or c.file.startswith(COMMAND_PARTS) == of_command
+    def score(self, title: str, counts: Callable[[candidates.Candidate], bool] = lambda c: True) -> str:
         return score(title, [t for t in self.tried if counts(t.of)], sum(counts(c) for c in self.ignored))
 
 
@@ -308,6 +341,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--budget", type=float, default=60)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--near", action="store_true")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--servers", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--given", type=Path)
     parser.add_argument("--changed", type=float, metavar="SECONDS")
     given = parser.parse_args()
     if given.sample < 1 or given.jobs < 1:
@@ -318,7 +356,7 @@ def arguments() -> argparse.Namespace:
 def look_at_the_change(seconds: float, jobs: int) -> None:
     ends = time.monotonic() + seconds
     build = builds.Build(ROOT, ROOT / "build" / "debug")
-    near = nearness.Near(build, all_suites(build.folder), ROOT)
+    near = nearness.Near(build, [s for s in all_suites(build.folder) if s.program.startswith(nearness.WITHOUT_SERVERS)], ROOT)
     commit = git("rev-parse", "HEAD").strip()
     chance = random.Random(commit)
     files = [f for f in changed_sources() if f in near.objects]
@@ -339,10 +377,12 @@ def main() -> None:
     if given.changed:
         look_at_the_change(given.changed, given.jobs)
         return
-    build = builds.Build(ROOT, ROOT / "build" / "mutate")
+    build = builds.Build(ROOT, ROOT / "build" / ("debug" if given.near else "mutate"))
+    if given.given:
+        given.sample = 1_000_000
     if given.at:
         given.only = [place.rsplit(":", 1)[0] for place in given.at]
-    every = all_candidates(build, given.only, given.jobs)
+    every = those_given(given.given) if given.given else all_candidates(build, given.only, given.jobs)
     if given.at:
         every = [c for c in every if f"{c.file}:{c.line}" in given.at]
     print(f"{len(every)} mistakes can be made in {len({c.file for c in every})} files: {dict(Counter(c.rule for c in every).most_common())}", flush=True)
@@ -351,16 +391,28 @@ def main() -> None:
         for c in every[:given.sample]:
             print(shown(c))
         return
-    suites = Suites(build)
+    wanted = all_suites(build.folder)
+    if given.near:
+        wanted = [s for s in wanted if given.servers or s.program.startswith(nearness.WITHOUT_SERVERS)]
+        near = nearness.Near(build, wanted, ROOT)
+        every = [c for c in every if c.file in near.objects]
+        wanted = near.of_files({c.file for c in every})
+    suites = Suites(build, wanted)
     print(f"{len(suites.all)} suites of tests take {sum(suites.seconds.values()):.0f} s", flush=True)
+    if given.near:
+        near.use(suites.all, suites.seconds)
+        suites = near
 
-    sample = Sample(Trial(suites, given.budget), every, given.sample)
+    sample = Sample(Trial(suites, given.budget, time.monotonic() + given.seconds), every, given.sample)
+    sample.told = given.verbose
     sample.run(given.jobs)
     results = [{"at": t.of.key(), "text": t.of.text, "outcome": t.outcome, "ran": t.ran} for t in sample.tried]
     (suites.kept / "results.json").write_text(json.dumps(results, indent=1))
     print(f"{sample.not_compiled} more do not compile")
-    print(sample.score("the library", False))
-    print(sample.score("the command and the observers", True))
+    for folder in sorted({folder_of(c.file) for c in every}):
+        print(sample.score(folder, lambda c, folder=folder: folder_of(c.file) == folder))
+    print(sample.score("the library", lambda c: not c.file.startswith(COMMAND_PARTS)))
+    print(sample.score("the command and the observers", lambda c: c.file.startswith(COMMAND_PARTS)))
     print(sample.score("mutation score"))
     if not sample.tried:
         sys.exit(1)

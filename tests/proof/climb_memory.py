@@ -155,7 +155,7 @@ def has_climbed(s, c: Climb, a: Attempt, q: Quorum):
         climbed=add(s.climbed, c, q), guard=set_at(s.guard, a, s.high(c)), ended=add(s.ended, c))
 
 
-@p.transition("src/core/lease/climb.cpp: climb::end, climb::on_timer", world="a crash")
+@p.transition("src/core/lease/climb.cpp: climb::end", "src/core/operation.hpp: on_timer", world="a crash")
 def climb_ends(s, c: Climb):
     """Its answers came too late, or its client has given it up, or it is not needed any more."""
     return when(s.climbing(c)).then(ended=add(s.ended, c))
@@ -244,7 +244,7 @@ def founds(s, f: Founding, d: Drain, t: Token):
     """The wall clock is assumed to be ahead of all guards of before, too."""
     step = memory.founds(s, f, d, t)
     ahead = each(Climb, lambda c: Implies(s.known_climb(f, c), le(s.high(c), t)))
-    return when(*step.when, unless("climb-founding-behind", Or(some(Node, lambda n: Not(s.forgotten(f, n))), ahead))).then(**step.changes)
+    return when(*step.when, unless("climb-founding-behind", Or(memory.enough_remember(s, f), ahead))).then(**step.changes)
 
 
 @p.transition("src/quorum/admission.cpp: all_remember_nothing", world="the operator: config::bootstrap")

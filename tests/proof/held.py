@@ -9,6 +9,7 @@ ACQUIRE = "tests/unit/quorum/acquire_machine_test.cpp"
 EXTEND = "tests/unit/quorum/extend_machine_test.cpp"
 LEASE = "tests/unit/quorum/lease_machine_test.cpp"
 ADMISSION = "tests/unit/quorum/admission_test.cpp"
+RECOVERY = "tests/unit/quorum/recovery_test.cpp"
 CODEC = "tests/unit/protocol/codec_test.cpp"
 STORY = "tests/unit/core/acquire/token_story_test.cpp"
 TIMING = "tests/unit/quorum/timing_test.cpp"
@@ -63,7 +64,9 @@ HELD_BY = {
         "begins_to_found": ((ADMISSION, "a_new_cluster_is_founded_when_the_last_drain_is_over"),),
         "finds_that_it_forgot": ((ADMISSION, "a_cluster_is_not_founded_on_what_nodes_said_before_the_last_drain"),),
         "founds": ((ADMISSION, "a_new_cluster_is_not_founded_before_all_nodes_have_said_so"),
-                   (ADMISSION, "a_new_cluster_waits_for_the_longest_ttl_and_begins_with_the_wall_clock")),
+                   (ADMISSION, "a_new_cluster_waits_for_the_longest_ttl_and_begins_with_the_wall_clock"),
+                   (RECOVERY, "a_majority_that_lost_its_data_votes_again_after_the_wait_from_the_wall_clock"),
+                   (RECOVERY, "where_half_of_the_nodes_have_their_data_the_others_learn_from_them")),
         "takes_the_operators_word": ((ADMISSION, "the_operator_may_say_that_a_cluster_is_fresh"),
                                      (ADMISSION, "fresh_does_not_count_where_there_is_a_trace_of_an_admission")),
         "is_admitted": ((ADMISSIONS, "admission_keeps_the_largest_base_and_ttl"), ADMITTED_ONCE, (ADMISSIONS, "admission_is_for_the_id_that_was_seen")),

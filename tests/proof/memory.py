@@ -18,7 +18,7 @@ Life = sort("Life")         # what a server is called between two losses: its re
 Mark = sort("Mark")         # of a loss; random
 Drain = sort("Drain")       # a client's wait, and what it reads and sends behind it
 Half = sort("Half")         # a set of ceil(N/2) nodes, or more
-Founding = sort("Founding") # a client's decision that no node remembers anything
+Founding = sort("Founding") # a client's decision that too few nodes remember anything
 
 read_from = Function("read_from", Node, Half, Boolean)
 
@@ -95,6 +95,11 @@ def counter(s, n, x):
 def top(s, n, x):
     """What acquire steps over, and the guard compares with."""
     return larger(counter(s, n, x), s.base(n))
+
+
+def enough_remember(s, f):
+    """ceil(N/2) nodes were admitted when the founding began. Then nothing is assumed of clocks."""
+    return some(Half, lambda h: each(Node, lambda n: Implies(read_from(n, h), Not(s.forgotten(f, n)))))
 
 
 def in_flight(s, a):
@@ -354,10 +359,15 @@ def goes_on_with_a_note(s, d: Drain, n: Node, earlier: Drain):
         drained_mark=set_at(s.drained_mark, d, s.mark(n)), flying=lambda c, a: If(c == d, then(a), s.flying(c, a)))
 
 
-@p.transition("src/quorum/admission.cpp: drained_at")
+@p.transition("src/quorum/admission.cpp: drained_at, outlived_at")
 def ends_to_drain(s, d: Drain):
-    over = each(Attempt, lambda a: Implies(s.flying(d, a), Not(in_flight(s, a))))
-    return when(s.drains(d), unless("no-drain", over)).then(drained=add(s.drained, d))
+    """All are over that were in flight when it began, or, where a server shows since when it has lost nothing, those of them that had anything there. The
+    others get nothing there before the node is admitted."""
+    n = s.drained_node(d)
+    there = lambda a: Or(some(Token, lambda u: s.vote(a, n, u)), some(Name, lambda x: s.held(n, x, a)))  # noqa: E731
+    over = each(Attempt, lambda a: Implies(And(s.flying(d, a), there(a)), Not(in_flight(s, a))))
+    return when(s.drains(d), unless("no-drain", over)).then(
+        drained=add(s.drained, d), flying=lambda c, a: And(s.flying(c, a), Or(c != d, mutated("no-drain", True, Not(in_flight(s, a))))))
 
 
 @p.transition("src/protocol/admission_scripts.cpp: inspect_text", "src/quorum/admission.cpp: on_facts")
@@ -392,11 +402,12 @@ def finds_that_it_forgot(s, f: Founding, d: Drain):
 
 @p.transition("src/quorum/admission.cpp: found_the_cluster_if_it_is_new, founding_base_")
 def founds(s, f: Founding, d: Drain, t: Token):
-    """All N nodes have forgotten. The base is a wall clock, which is assumed to be ahead of all tokens of before, if it is so."""
-    all_say_so = unless("founded-by-some", each(Node, lambda n: s.found(f, n)))
+    """All nodes have forgotten, or so many that the others are fewer than ceil(N/2), so that nobody can catch up: a recovery. (The code asks for an answer
+    of the others as well.) The base is a wall clock, which is assumed to be ahead of all tokens of before, if it is so."""
+    so_many = unless("founded-by-some", each(Half, lambda h: some(Node, lambda n: And(read_from(n, h), s.found(f, n)))))
     ahead = each(Attempt, lambda a: Implies(s.known(f, a), le(s.token(a), t)))
-    clock = unless("founding-clock-behind", Or(some(Node, lambda n: Not(s.forgotten(f, n))), ahead))
-    return when(s.founding(f), s.was_over(f, d), all_say_so, clock).then(admission=add(s.admission, d, t))
+    clock = unless("founding-clock-behind", Or(enough_remember(s, f), ahead))
+    return when(s.founding(f), s.was_over(f, d), so_many, clock).then(admission=add(s.admission, d, t))
 
 
 @p.transition("src/quorum/admission.cpp: all_remember_nothing", world="the operator: config::bootstrap")
@@ -569,8 +580,8 @@ def marks_that_were_read_cover_complete_attempts(s, d: Drain, a: Attempt, m: Nod
 
 @p.invariant
 def admissions_cover_complete_attempts(s, d: Drain, a: Attempt, t: Token, u: Token, q: Quorum):
-    """Those of ceil(N/2) nodes that were read share one with every majority. A founding base is ahead of all that were complete when no
-    node remembered. Where nothing was ever locked, there is nobody."""
+    """Those of ceil(N/2) nodes that were read share one with every majority. A founding base is ahead of all that were complete when too few
+    nodes remembered. Where nothing was ever locked, there is nobody."""
     return Implies(And(current(s, d), s.admission(d, t), s.done(a, q), s.vote(a, s.drained_node(d), u)), le(s.token(a), t))
 
 

@@ -39,7 +39,7 @@ MUTANTS = [
     Mutant("carried-any-boot", "a note is read on another clock, and the wait seems to be over", "memory", ("carried-any-boot",)),
     Mutant("founded-without-drain", "a cluster is founded while attempts from before are in flight", "memory"),
     Mutant("founded-on-old-facts", "a cluster is founded by what the nodes said before the last drain was over", "memory"),
-    Mutant("founded-by-some", "a cluster is founded although some nodes do not answer", "memory"),
+    Mutant("founded-by-some", "a cluster is founded although ceil(N/2) nodes may have their data", "memory"),
     Mutant("founding-clock-behind", "the clock that a new cluster begins with is behind tokens of before", "memory"),
     Mutant("word-is-wrong", "the operator says fresh, and something was locked", "memory"),
     Mutant("id-again", "a server gets an id again", "memory"),

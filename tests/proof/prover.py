@@ -288,20 +288,35 @@ class Protocol:
 
 
 def ask(formulas, effort):
-    """`effort` is counted in what z3 does, not in time: the answer does not depend on what else the machine does."""
+    """`effort` is counted in what z3 does, not in time. Its way depends on all that its context has seen, so each question gets a context of its
+    own; and one without an answer is asked again, which begins with other random numbers."""
+    question = z3.Solver()
+    question.add(*formulas)
+    text = question.to_smt2()
+    for seed in range(3):
+        solver = z3.Solver(ctx=z3.Context())
+        solver.set("rlimit", effort)
+        solver.set("random_seed", seed)
+        solver.from_string(text)
+        verdict = solver.check()
+        if verdict != z3.unknown:
+            break
+    return solver, verdict
+
+
+def model_in_words(formulas, effort):
+    """A model, or None, in the words of the formulas: the context in which these were made."""
     solver = z3.Solver()
     solver.set("rlimit", effort)
     solver.add(*formulas)
-    return solver, solver.check()
+    return solver.model() if solver.check() == z3.sat else None
 
 
 def smallest_model(protocol, formulas, effort):
     """A counterexample in as small a world as there is one."""
-    for size in itertools.count(1):
+    for size in range(1, 6):
         bounds = {s: size + (1 if s.eq(protocol.order) else 0) for s in protocol.sorts}
-        solver, verdict = ask(formulas + protocol.at_most(bounds), effort)
-        if verdict == z3.sat:
-            return solver.model()
-        if size == 5:
-            solver, verdict = ask(formulas, effort)
-            return solver.model() if verdict == z3.sat else None
+        model = model_in_words(formulas + protocol.at_most(bounds), effort)
+        if model is not None:
+            return model
+    return model_in_words(formulas, effort)

@@ -433,7 +433,8 @@ class Trace:
         s = self.state
         mine = self.foundings.setdefault(client, [])
         now = {d for d, _ in self.drains_of(client) if d in s["drained"]}
-        if {n for d, n in self.drains_of(client) if d in now} == set(self.nodes) and (not mine or mine[-1][1] != now):
+        forgot = {n for d, n in self.drains_of(client) if d in now}
+        if all(forgot & h for h in self.halves) and (not mine or mine[-1][1] != now):
             mine.append((self.element("Founding", f"founding {len(self.world['Founding'])}"), now))
             self.step("begins_to_found", mine[-1][0])
         for f, over in mine:

@@ -49,7 +49,7 @@ key_vanishes 0 a
 acquire 0 B 4 A1 ; hw=4 key:a=B count:a=4
 """
 
-# A node loses its memory, waits, is admitted, and a lease is extended there.
+# A node loses its memory, and B's vote with it; it waits until B is over, is admitted, and a lease is extended there.
 LOSS = BEGINNING + """begin A 2 60 a,b
 bind A 0 A1
 bind A 1 B1
@@ -61,6 +61,8 @@ check 1 A B1
 acquire 2 A 3 C1 ; hw=3 key:a=A count:a=3 key:b=A count:b=3
 begin B 1 60 a
 bind B 2 C1
+key_vanishes 2 a
+acquire 2 B 4 C1 ; hw=4 key:a=B count:a=4
 restarts 2 ; life=C2 record=- hw=0 max=0 key:a=- count:a=- key:b=- count:b=-
 completes_later
 marks 2 m1 C2 0 7 - ; mark=m1

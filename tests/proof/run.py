@@ -118,8 +118,9 @@ def count(group, function, options):
     if function in counting.BY_HAND:
         wrong = function()
         return Outcome(group, name, not wrong, time.process_time() - begun, "; ".join(wrong))
-    solver, verdict = prover.ask([z3.Not(function())], options.effort)
-    story = tuple(ARITHMETIC[group].story(solver.model())) if verdict == z3.sat else ()
+    question = [z3.Not(function())]
+    _, verdict = prover.ask(question, options.effort)
+    story = tuple(ARITHMETIC[group].story(prover.model_in_words(question, options.effort))) if verdict == z3.sat else ()
     return Outcome(group, name, verdict == z3.unsat, time.process_time() - begun, "" if verdict == z3.unsat else str(verdict), story)
 
 

@@ -180,9 +180,12 @@ def acquired(a, nodes, t, with_id):
     return (*steps, ("decide", dict(a=a, t=t)), ("completes", dict(a=a)))
 
 
+def nothing(keys):
+    return each(Name, lambda x: keys(x) == FREE)
+
+
 def restarted(n, new, **more):
     """A node comes back with nothing, and another id."""
-    nothing = lambda f: each(Name, lambda x: f(x) == FREE)  # noqa: E731
     return (("restarts", dict(n=n, life=new, keys=nothing, hw=T[0], base=T[0], recorded=False, marked=False, **more)),)
 
 
@@ -262,6 +265,14 @@ RUNS = {
          ("takes_the_operators_word", dict(d=D3, t=T[2])), *[("is_admitted", dict(d=d)) for d in (D, D2, D3)],
          *acquired(B, (N1, N2), T[2], {})),
         lambda s: And(s.complete(B), s.base(N3) == T[2])),
+    "two of three nodes restart, and both get the base of one client's clock": Run(
+        "memory", all_admitted(T[0], T[0], T[0]),
+        (*acquired(A, (N1, N2), T[1], {}), *restarted(N1, L4), ("is_wiped", dict(n=N2, keys=nothing, hw=T[0], base=T[0])),
+         *[("marks", dict(d=d, n=n, fresh=m)) for d, n, m in ((D, N1, MARK1), (D2, N2, MARK2))],
+         *[("ends_to_drain", dict(d=d)) for d in (D, D2)], ("begins_to_found", dict(f=F)),
+         *[("finds_that_it_forgot", dict(f=F, d=d)) for d in (D, D2)], *[("founds", dict(f=F, d=d, t=T[1])) for d in (D, D2)],
+         *[("is_admitted", dict(d=d)) for d in (D, D2)], *acquired(B, (N2, N3), T[2], {})),
+        lambda s: And(in_order(s), s.done(B, Q23), s.life(N1) == L4)),
     "a node is admitted while an attempt that it would not have granted is in flight": Run(
         "ttl", lambda s: each(Node, lambda n: And(s.admitted(n), s.allows(n) == SHORT)),
         (*[("begin", dict(a=a)) for a in (A, B)], ("acquire", dict(a=A, n=N3)), ("loses_its_memory", dict(n=N3, t=SHORT)),

@@ -46,7 +46,7 @@ void change_command::ask(std::size_t server)
         if (self->is_over()) return;
         auto& s = *self->world_.servers()[server];
         quorum::server_view v{member_name(server), std::nullopt, "no connection"};
-        if (server != self->unreachable && s.running() && s.complains() == complaint::none) v.facts = s.memory.facts();
+        if (server != self->unreachable && s.running() && s.complains() == complaint::none) v.facts = s.memory.facts(s.time());
         self->seen_.push_back(std::move(v));
         self->ask(server + 1);
     });

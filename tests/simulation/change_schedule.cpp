@@ -227,7 +227,7 @@ private:
     std::size_t remembering(server const* without) const
     {
         return static_cast<std::size_t>(std::count_if(u_.servers().begin(), u_.servers().end(), [&](auto const& s) {
-            auto const f = s->memory.facts();
+            auto const f = s->memory.facts(s->time());
             auto const theirs = quorum::read_set_text(f.set);
             return s.get() != without && s->up() && !f.id.empty() && f.admitted == f.id && theirs.is == quorum::set_text::kind::good &&
                    newest_.is_same_generation(theirs.record);
@@ -298,7 +298,7 @@ private:
         });
     }
 
-    // A server that restarts has another id, so it has to be admitted anew. If too few remember, an operator has to begin anew (schedule.cpp). While a
+    // A server that restarts has another id, so it has to be admitted anew. If too few remember, an operator has to begin anew. While a
     // command is at work, what it has seen may be over.
     bool may_forget(server const& s) const
     {

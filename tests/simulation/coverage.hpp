@@ -30,12 +30,12 @@ struct coverage {
     // Semaphores.
     count permit, several_permits, permits_at_once, permits_differ, permit_moves;
     // Admission.
-    count not_admitted, vote_dropped, quarantine, admission, admission_repeated, founding, stranded, mark_repeated;
+    count not_admitted, vote_dropped, quarantine, admission, admission_repeated, founding, founding_by_uptime, recovery, mark_repeated;
     // Sets of nodes.
     count set_claimed, set_completed, stranger_refused;
     // Groups.
-    count group_failover, laggard_promoted, old_primary_voted, not_durable, left_old_primary, sentinels_disagreed, other_k_refused,
-        group_acquired, group_lease_lost;
+    count group_failover, laggard_promoted, old_primary_voted, not_durable, extension_waited_on, left_old_primary, sentinels_disagreed,
+        other_k_refused, group_acquired, group_lease_lost;
     // Sets of nodes that are changed.
     count set_changed, change_killed, change_resumed, change_finished_for_another, change_outrun, change_refused, change_waited,
         member_returned, set_grown, set_shrunk, held_through_a_change;
@@ -137,7 +137,8 @@ struct coverage {
             {"server admitted", &c::admission},
             {"admission executed again, later", &c::admission_repeated},
             {"cluster founded", &c::founding},
-            {"cluster stranded", &c::stranded},
+            {"cluster founded by the uptime of its servers", &c::founding_by_uptime},
+            {"server admitted, since most servers had lost their data", &c::recovery},
             {"record of a set written", &c::set_claimed, elsewhere},
             {"record of a set completed", &c::set_completed, elsewhere},
             {"refused with another list of nodes", &c::stranger_refused, elsewhere},
@@ -167,6 +168,7 @@ struct coverage {
             {"replica promoted that was behind", &c::laggard_promoted, elsewhere},
             {"vote at an old primary", &c::old_primary_voted, elsewhere},
             {"vote that too few replicas acknowledged", &c::not_durable, elsewhere},
+            {"extension that waited once more for replicas", &c::extension_waited_on, elsewhere},
             {"primary left as the Sentinels name another one", &c::left_old_primary, elsewhere},
             {"Sentinels that disagreed", &c::sentinels_disagreed, elsewhere},
             {"client with another k refused", &c::other_k_refused, elsewhere},

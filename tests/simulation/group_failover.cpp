@@ -143,12 +143,6 @@ void replica_group::crash_replica(duration for_so_long)
     });
 }
 
-void replica_group::forget_record()
-{
-    at(newest_).memory.record.reset();
-    on_write(newest_);
-}
-
 void replica_group::hold_back(duration for_so_long)
 {
     held_back_ = true;

@@ -109,19 +109,6 @@ private:
         for (std::size_t n = chance_.below(4); n > 0; --n) plan_a_link_fault(u_, horizon_, ttl_);
         plan_pauses();
         u_.at(horizon_, [this] { end_faults(); });
-        u_.at(horizon_ + 4 * ttl_, [this] { see_whether_it_is_stranded(); });
-    }
-
-    // Of several groups, so many failed over at the same time that too few remember for the others to be admitted: somebody has to say so (fencing.md).
-    void see_whether_it_is_stranded()
-    {
-        if (at_work_ == 0) return;
-        auto const admitted = std::count_if(groups_.begin(), groups_.end(), [](auto const& g) { return g->is_admitted(); });
-        if (admitted > 0 && static_cast<std::size_t>(admitted) < (groups_.size() + 1) / 2) {
-            tell("an operator deletes redlock:node on all primaries");
-            for (auto const& g : groups_) g->forget_record();
-        }
-        u_.after(8 * ttl_, [this] { see_whether_it_is_stranded(); });
     }
 
     bool is_last_round() const override { return u_.now() > horizon_ + 20 * ttl_; }

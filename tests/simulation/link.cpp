@@ -60,14 +60,8 @@ std::unique_ptr<detail::node> link::front(asio::any_io_executor strand)
 detail::command link::command_copy::request() const
 {
     auto c = what;
-    c.key = key;
-    c.value = value;
-    if (!id.empty() || !former.empty() || !permits_key.empty()) {
-        auto& more = c.change_more();
-        more.id = id;
-        more.former = former;
-        more.permits_key = permits_key;
-    }
+    auto next = texts.begin();
+    detail::command::each_text(c, [&](std::string_view& text) { text = *next++; });
     c.others = others;
     return c;
 }
@@ -222,19 +216,33 @@ void link::note_votes(message const& m)
             universe_.transitions->clients().counted(to_, m.commands[i].request(), m.learned, m.sent);
 }
 
+detail::batch link::work_of(message const& m)
+{
+    detail::batch work;
+    for (command_copy const& c : m.commands) work.commands.push_back(c.request());
+    return work;
+}
+
 // As durability_waits does, on another connection: a small write behind the votes, and the replicas' acknowledgements of it.
 void link::answer_when_durable(message_ptr const& m)
 {
     if (acknowledgements.value_or(0) == 0) return answer(m);
-    detail::batch work;
-    for (command_copy const& c : m->commands) work.commands.push_back(c.request());
+    auto const work = work_of(*m);
     if (!detail::has_to_be_durable(work, m->answers)) return answer(m);
-    auto const concluded = [this, m](bool enough) {
+    wait_for_replicas(m, universe_.now() + detail::longest_wait_of(work));
+}
+
+// The replicas may always be late here, also those that are cut off.
+void link::wait_for_replicas(message_ptr const& m, duration until)
+{
+    auto const concluded = [this, m, until](bool enough) {
         if (m->connection != connection_) return;
+        if (!enough && universe_.now() < until) {
+            ++universe_.covered->extension_waited_on;
+            return wait_for_replicas(m, until);
+        }
         if (!enough) {
-            detail::batch undone;
-            for (command_copy const& c : m->commands) undone.commands.push_back(c.request());
-            detail::take_back(undone, m->answers, {errc::not_durable, "too few replicas acknowledged"});
+            detail::take_back(work_of(*m), m->answers, {errc::not_durable, "too few replicas acknowledged"});
             ++universe_.covered->not_durable;
         }
         answer(m);
@@ -297,7 +305,7 @@ void link::deliver(message_ptr const& m)
         for (std::size_t i = 0; universe_.transitions && i < m->commands.size(); ++i)
             universe_.transitions->clients().heard(client_, to_, m->commands[i].request(), m->answers[i], m->sent);
         for (command_copy const& each : m->commands)
-            if (each.what.what == verb::climb) --universe_.climbs_unheard[{client_, each.key}];
+            if (each.what.what == verb::climb) --universe_.climbs_unheard[{client_, each.key()}];
         if (acknowledgements) detail::group_binding{*acknowledgements}.apply(m->answers);
         *m->replies = std::move(m->answers);
         std::move(m->handler)(error_code{});

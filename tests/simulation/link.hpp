@@ -94,25 +94,17 @@ private:
     class front_node;
     // Bytes on the wire belong to nobody: the sender may be gone when they are executed.
     struct command_copy {
-        explicit command_copy(detail::command const& c)
-            : what{c},
-              key{c.key},
-              value{c.value},
-              id{c.more().id},
-              former{c.more().former},
-              permits_key{c.more().permits_key},
-              others(c.others.begin(), c.others.end())
+        explicit command_copy(detail::command const& c) : what{c}, others(c.others.begin(), c.others.end())
         {
+            detail::command::each_text(c, [&](std::string_view text) { texts.emplace_back(text); });
         }
         detail::command request() const;
         bool is_script() const noexcept { return what.what != detail::verb::watch && (what.what != detail::verb::acquire || what.fenced); }
 
         detail::command what;
-        std::string key;
-        std::string value;
-        std::string id;
-        std::string former;
-        std::string permits_key;
+        std::string const& key() const noexcept { return texts[0]; }
+        std::string const& value() const noexcept { return texts[1]; }
+        std::vector<std::string> texts;  // as each_text() gives them
         std::vector<std::string> others;
     };
     struct message {
@@ -153,7 +145,9 @@ private:
     void check_server(message& m);
     void note_votes(message const& m);
     void answer(message_ptr const& m);
+    static detail::batch work_of(message const& m);
     void answer_when_durable(message_ptr const& m);
+    void wait_for_replicas(message_ptr const& m, duration until);
     void deliver_answers();
     void deliver(message_ptr const& m);
     void execute_as_ghost(message_ptr const& m, std::size_t upto, duration when);

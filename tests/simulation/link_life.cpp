@@ -16,8 +16,8 @@ using detail::verb;
 std::size_t link::bytes(command_copy const& c) noexcept
 {
     // RESP: a SET with five arguments, or an EVALSHA with the 40 digits of a script.
-    if (c.what.what == verb::watch) return 58 * (1 + c.others.size()) + c.key.size();  // with CLIENT CACHING YES
-    return (c.is_script() ? 88 : 52) + c.key.size() + c.value.size();
+    if (c.what.what == verb::watch) return 58 * (1 + c.others.size()) + c.key().size();  // with CLIENT CACHING YES
+    return (c.is_script() ? 88 : 52) + c.key().size() + c.value().size();
 }
 
 void link::cut(error_code why, std::string const& words)
@@ -127,7 +127,7 @@ void link::connected(std::uint64_t attempt)
     last_arrival_ = last_answer_ = universe_.now();
     to_.load_scripts();
     if (universe_.transitions) universe_.transitions->catch_up(to_);
-    auto facts = to_.memory.facts();
+    auto facts = to_.memory.facts(to_.time());
     if (acknowledgements) detail::group_binding{*acknowledgements}.apply(facts);
     tell([listener = listener_, index = index_, facts = std::move(facts)] {
         if (auto const l = listener.lock()) l->on_up(index, {}, facts);

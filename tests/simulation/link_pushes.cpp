@@ -12,9 +12,9 @@ using detail::reply;
 void link::watch(command_copy const& c)
 {
     has_watched_ = true;
-    watched_.insert(c.key);
+    watched_.insert(c.key());
     watched_.insert(c.others.begin(), c.others.end());
-    to_.say_expiry_of(c.key);
+    to_.say_expiry_of(c.key());
     for (std::string const& key : c.others) to_.say_expiry_of(key);
 }
 

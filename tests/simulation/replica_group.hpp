@@ -49,10 +49,6 @@ public:
     // The server that the newest failover promoted.
     std::size_t newest() const noexcept { return newest_; }
 
-    // What the primary's record says, and what an operator does when too few nodes have one.
-    bool is_admitted() const { return at(newest_).memory.admitted(); }
-    void forget_record();
-
     // A failover, with whatever goes wrong around it, all of which is over after `most`.
     void fail_over(duration most);
 

@@ -78,7 +78,6 @@ public:
 private:
     void clear_up()
     {
-        u_.after(4 * stage_.usual.ttl, [this] { see_whether_it_is_stranded(); });
         u_.pause_one_in = 0;
         u_.weather.slow_percent = 0;
         u_.weather.push_lost_percent = 0;
@@ -168,39 +167,6 @@ private:
     {
         bool const all = chance_.one_in(2);
         for (auto const& s : u_.servers()) u_.between(p, *s).may_watch = !all && chance_.one_in(2);
-    }
-
-    // All servers lost their data, a new set was founded, and one of them came back with the record of the old one. Nobody has a vote until somebody does what
-    // the message says: DEL redlock:node redlock:set on the server whose record is wrong.
-    void see_whether_a_set_was_founded_twice()
-    {
-        std::optional<std::string> first;
-        for (auto const& s : u_.servers()) {
-            auto const said = quorum::read_set_text(s->memory.set_record);
-            if (said.is != quorum::set_text::kind::good || !said.record.complete) continue;
-            if (!first) first = said.record.id;
-            if (said.record.id == *first) continue;
-            ++covered_.stranded;
-            s->memory.record.reset();
-            s->memory.set_record.clear();
-        }
-    }
-
-    // Too few servers remember for the others to be admitted: somebody has to say that what they knew counts no more.
-    void see_whether_it_is_stranded()
-    {
-        if (plan_.kind == world_kind::sets && !strangers_come_) see_whether_a_set_was_founded_twice();
-        if (everybody_left()) return;
-        auto const& servers = u_.servers();
-        auto const admitted = std::count_if(servers.begin(), servers.end(), [](auto const& s) { return s->memory.admitted(); });
-        if (admitted > 0 && static_cast<std::size_t>(admitted) < (servers.size() + 1) / 2) {
-            ++covered_.stranded;
-            for (auto const& s : servers) {
-                s->lose_record();
-                if (u_.records) u_.records->server_fault(s->index(), "node record deleted by an operator", u_.now());
-            }
-        }
-        u_.after(8 * stage_.usual.ttl, [this] { see_whether_it_is_stranded(); });
     }
 
     bool everybody_left() const

@@ -51,6 +51,7 @@ server::server(universe& in, std::size_t index, machine_clock const& clock) : wa
 {
     memory.on_change = [this](std::string_view key) { on_change(key); };
     become_another();
+    memory.kept_since = time();
 }
 
 void server::on_change(std::string_view key)
@@ -237,6 +238,7 @@ void server::count(command const& c, reply const& answer, before const& was, boo
     }
     if (c.what == verb::mark && granted && answer.words().starts_with(std::string{c.value} + '-')) {
         ++covered.quarantine;
+        marked_ = universe_.now();
         if (first_mark_[0] != c.more().id) first_mark_ = {std::string{c.more().id}, std::string{c.value}};
     }
     if (c.what == verb::claim && granted) ++(quorum::read_set_text(c.value).record.complete ? covered.set_completed : covered.set_claimed);
@@ -246,8 +248,15 @@ void server::count(command const& c, reply const& answer, before const& was, boo
     last_admission_.change_more().id = last_admission_text_[0] = c.more().id;
     last_admission_.value = last_admission_text_[1] = c.value;
     auto const& servers = universe_.servers();
-    if (std::none_of(servers.begin(), servers.end(), [this](auto const& s) { return s.get() != this && s->memory.admitted(); }))
-        ++covered.founding;
+    auto const others = std::count_if(servers.begin(), servers.end(),
+                                      [this](auto const& s) { return s.get() != this && s->memory.admitted(); });
+    if (others > 0) {
+        if (static_cast<std::size_t>(others) < (servers.size() + 1) / 2) ++covered.recovery;
+        return;
+    }
+    ++covered.founding;
+    auto const longest = memory.record->max_ttl;
+    if (universe_.now() - marked_ < longest && memory.kept_since && time() - *memory.kept_since >= longest) ++covered.founding_by_uptime;
 }
 
 void server::evict(std::string_view key)
@@ -287,6 +296,7 @@ void server::start()
     if (std::exchange(up_, true)) return;
     complains_ = complaint::none;
     memory.master = true;
+    memory.kept_since = time();
     for (link* const l : links_) l->try_again();
 }
 
@@ -294,6 +304,7 @@ void server::fail_over(keeps what)
 {
     lose(what);
     become_another();
+    memory.kept_since.reset();  // it was promoted
 }
 
 bool server::others_remember() const
@@ -350,6 +361,7 @@ void server::lose(keeps what)
     memory.master = now.master;
     memory.expires_early = now.expires_early;
     memory.on_change = now.on_change;
+    memory.kept_since.reset();
     for (auto& e : memory.entries(time())) {
         memory.find(e.key, time())->of_nobody = true;  // its owner may have let go since
         if (!e.readers) continue;
@@ -363,6 +375,7 @@ void server::complain(complaint c)
 {
     if (complains_ == complaint::read_only && c != complaint::read_only) {
         become_another();
+        memory.kept_since.reset();
         ++universe_.covered->promoted;
     }
     complains_ = c;

@@ -145,6 +145,7 @@ private:
     std::array<std::string, 2> last_admission_text_;
     std::array<std::string, 2> first_mark_;  // its id, and what it asked for
     std::size_t lives_{0};
+    duration marked_{};  // when it got the mark of its present quarantine
     std::vector<event> inbox_;
     std::map<std::string, duration, std::less<>> looks_;  // when it is going to look whether a watched key has expired
 };

@@ -1,6 +1,7 @@
 #include "redis_server.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -43,6 +44,12 @@ std::string percent_encoded(std::string const& text)
 }
 
 }  // namespace
+
+std::string default_server()
+{
+    char const* const named = std::getenv("REDLOCK_TEST_SERVER");
+    return named ? named : "redis-server";
+}
 
 redis_server::redis_server(redis_server_options options)
     : options_{std::move(options)}, program_{server_program(options_.binary)}, folder_{"redlock-server-"}

@@ -18,8 +18,11 @@
 
 namespace redlock::testing {
 
+/// What the environment variable REDLOCK_TEST_SERVER names; without it `redis-server`.
+std::string default_server();
+
 struct redis_server_options {
-    std::string binary{"redis-server"};       ///< A name in PATH, or a path. `valkey-server` works as well.
+    std::string binary{default_server()};     ///< A name in PATH, or a path. `valkey-server` works as well.
     std::vector<std::string> under{};         ///< What executes it: {"/usr/bin/env", "LD_PRELOAD=/a/library.so"}.
     std::vector<std::string> arguments{};     ///< Put behind our own, so they win: {"--maxmemory", "1mb"}.
     std::string requirepass{};                ///< The password of user "default"; empty: none is wanted.

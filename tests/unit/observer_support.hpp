@@ -56,6 +56,7 @@ inline void tell_everything(observer& o, std::string_view lock = "resource", std
     o.on(event::clock_stepped{.at = noon, .node = node, .by = -40s, .text = "its clock was set back"});
     o.on(event::dropped{.at = noon, .events = 3});
     o.on(event::detached{.at = noon, .lock = lock, .token = 7, .held_for = 2s});
+    o.on(event::node_recovered{.at = noon, .node = node});
 }
 
 }  // namespace redlock::testing

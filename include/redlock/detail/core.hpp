@@ -82,19 +82,19 @@ struct permits_on_node {
     std::uint64_t free{0};  // of the pool's slots, as bits
 };
 
-struct permit_query {
-    std::shared_ptr<permit_pool const> of;
-    std::uint64_t version{0};  // not 0: keep the pool's number of permits as this version
-    std::shared_ptr<resolved_options const> under{};
-};
-
 struct permits_on_nodes {
     std::vector<permits_on_node> each{};
     std::string first_failure{};  // of the first node that did not answer as it was asked to; empty: there is none
 };
 
-using permit_query_handler = completion<error_code, permits_on_nodes>;
-using available_handler = completion<error_code, std::size_t>;
+struct permit_query {
+    std::shared_ptr<permit_pool const> of;
+    std::uint64_t version{0};  // not 0: keep the pool's number of permits as this version
+    std::shared_ptr<resolved_options const> under{};
+    std::shared_ptr<permits_on_nodes> into{};  // null: only what a majority says matters
+};
+
+using permits_handler = completion<error_code, std::size_t>;
 
 class REDLOCK_API core {
 public:
@@ -118,9 +118,8 @@ public:
     virtual client_status status() const = 0;
     virtual void begin_admission() = 0;
 
-    // What all nodes say of a semaphore; with a version, they are told to keep its number of permits. And how many slots are free on a majority.
-    virtual void ask_permits(permit_query&& what, permit_query_handler&& handler) = 0;
-    virtual void count_available(permit_query&& what, available_handler&& handler) = 0;
+    // How many slots of a semaphore are free on a majority, or what each node says; with a version, they are told to keep its number of permits.
+    virtual void ask_permits(permit_query&& what, permits_handler&& handler) = 0;
 
     virtual void acquire(acquire_request&& request, lease_handler&& handler) = 0;
     virtual void adopt(adopt_request&& request, lease_handler&& handler) = 0;

@@ -152,7 +152,7 @@ public:
     template <class Handler>
     void operator()(Handler&& handler) const
     {
-        target_->count_available(permit_query{what_}, available_handler{std::forward<Handler>(handler), target_->get_executor()});
+        target_->ask_permits(permit_query{what_}, permits_handler{std::forward<Handler>(handler), target_->get_executor()});
     }
 
 private:

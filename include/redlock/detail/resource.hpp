@@ -86,8 +86,16 @@ public:
         return is_for_permits() || is_of_slots() ? lock_mode::permit : lock_mode::exclusive;
     }
 
+    side which() const noexcept { return more_ ? more_->which : side::exclusive; }
+
     bool is_for_permits() const noexcept { return which() == side::permits; }
     bool is_of_slots() const noexcept { return more_ && more_->permits; }
+
+    // Of permits and of slots: the key under which a client counts those that it has. Otherwise empty.
+    std::string_view counted_as() const noexcept { return pool() ? std::string_view{pool()->record} : std::string_view{}; }
+
+    // What was asked for when this was acquired.
+    resource const& asked() const noexcept { return is_of_slots() ? *more_->permits : *this; }
 
     // Of permits and of slots; otherwise null.
     permit_pool const* pool() const noexcept { return more_ ? more_->pool.get() : nullptr; }
@@ -99,8 +107,7 @@ public:
 
     // Of slots: what was asked for, and their numbers, the smallest first. The keys are sorted as texts, so the first key need not be that of the first
     // number.
-    resource const* permits() const noexcept { return more_ ? more_->permits.get() : nullptr; }
-    resource_ptr const& shared_permits() const noexcept { return more_->permits; }
+    resource_ptr const& shared_asked() const noexcept { return more_->permits; }
     std::span<std::uint32_t const> slots() const noexcept
     {
         return more_ ? std::span<std::uint32_t const>{more_->slots} : std::span<std::uint32_t const>{};
@@ -140,8 +147,6 @@ public:
     }
 
 private:
-    side which() const noexcept { return more_ ? more_->which : side::exclusive; }
-
     struct more {
         std::vector<std::string> others;
         std::string text;

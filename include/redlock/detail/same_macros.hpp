@@ -21,6 +21,8 @@ struct without_thread_keyword;
 struct without_epoll;
 struct without_eventfd;
 struct without_timerfd;
+struct without_futex;
+struct without_std_atomic_wait;
 struct without_getaddrinfo;
 struct with_io_uring;
 struct with_io_uring_as_default;
@@ -41,6 +43,7 @@ struct with_strand_implementations;
 struct with_sequential_strand_allocation;
 struct without_visibility;
 struct with_wolfssl;
+struct with_version_namespace;
 struct with_containers_for_debugging;
 struct with_strings_of_before_cxx11;
 struct and_else_as_usual;
@@ -69,6 +72,13 @@ using this_compilation = compiled<
 #endif
 #if defined(__linux__) && defined(BOOST_ASIO_HAS_EPOLL) && !defined(BOOST_ASIO_HAS_TIMERFD)
     without_timerfd,
+#endif
+// What the mutexes of strands are, in Asio of Boost 1.92.
+#if defined(BOOST_ASIO_DISABLE_FUTEX)
+    without_futex,
+#endif
+#if defined(BOOST_ASIO_DISABLE_STD_ATOMIC_WAIT) && !defined(BOOST_ASIO_HAS_FUTEX)
+    without_std_atomic_wait,
 #endif
 #if !defined(BOOST_ASIO_HAS_GETADDRINFO)
     without_getaddrinfo,
@@ -121,6 +131,9 @@ using this_compilation = compiled<
 #endif
 #if defined(BOOST_ASIO_USE_WOLFSSL)
     with_wolfssl,
+#endif
+#if defined(BOOST_ASIO_VERSION_NAMESPACE) || defined(BOOST_ASIO_ENABLE_VERSION_NAMESPACE)
+    with_version_namespace,
 #endif
 #if defined(_GLIBCXX_DEBUG)
     with_containers_for_debugging,

@@ -1,6 +1,7 @@
 #include "cli/dashboard/access_token.hpp"
 
 #include "cli/output/exit_codes.hpp"
+#include "cli/output/notes.hpp"
 #include "node/connection/small_file.hpp"
 
 #include <boost/algorithm/string/predicate.hpp>
@@ -8,7 +9,6 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
@@ -42,8 +42,7 @@ void warn_if_readable_by_all(std::string const& file)
 {
     struct stat facts{};
     if (::stat(file.c_str(), &facts) != 0 || (facts.st_mode & S_IROTH) == 0) return;
-    std::fprintf(stderr, "redlock: warning: %s holds a token, and every user of this machine may read it; chmod o-rwx %s\n", file.c_str(),
-                 file.c_str());
+    say_on_stderr("warning: " + file + " holds a token, and every user of this machine may read it; chmod o-rwx " + file);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// `redlock dashboard`: a page that shows nodes, locks and their last minutes to a browser. node_watch and lock_watch look at the nodes, picture keeps what
+// `redlock dashboard`: a page that shows nodes, locks and their last minutes to a browser. node_watch (or cluster_watch) and lock_watch look at the nodes, picture keeps what
 // they see, web_answers and web_server tell it to others.
+#include "cli/dashboard/cluster_watch.hpp"
 #include "cli/dashboard/listen_address.hpp"
 #include "cli/dashboard/lock_watch.hpp"
 #include "cli/dashboard/node_watch.hpp"
@@ -21,7 +22,9 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace redlock::cli {
 
@@ -58,13 +61,17 @@ public:
           answers_{std::string{dashboard_page()}, [this](list_part const& part) { return picture_.json(now(), part); }, options.hosts,
                    token},
           server_{io_, at, {}, [this](web_request const& request) { return answers_.to(request); }},
-          locks_{nodes, locks_of(options),
-                 [this](lock_watch::found found) { take(std::make_shared<lock_watch::found>(std::move(found))); }},
-          nodes_{io_, nodes, options.interval, options.from.timeout, [this](std::size_t node, doctor_probe const& looked) {
-                     picture_.add(node, looked, now());
-                     locks_.problems(picture_.problems());
-                 }}
+          locks_{nodes, locks_of(options), [this](lock_watch::found found) { take(std::make_shared<lock_watch::found>(std::move(found))); }}
     {
+        if (nodes.nodes.front().cluster) {
+            clusters_.emplace(io_, nodes, options.interval, options.from.timeout,
+                              [this](std::vector<node_status> const& shards) { picture_.add(shards, now()); });
+            return;
+        }
+        nodes_.emplace(io_, nodes, options.interval, options.from.timeout, [this](std::size_t node, doctor_probe const& looked) {
+            picture_.add(node, looked, now());
+            locks_.problems(picture_.problems());
+        });
     }
 
     tcp::endpoint endpoint() const { return server_.endpoint(); }
@@ -99,7 +106,8 @@ private:
     web_answers answers_;
     web_server server_;
     lock_watch locks_;
-    node_watch nodes_;
+    std::optional<node_watch> nodes_;
+    std::optional<cluster_watch> clusters_;  // instead of nodes_
 };
 
 }  // namespace
@@ -113,7 +121,7 @@ int execute(dashboard_options const& options)
         throw failure{exit_code::usage, "--listen " + options.listen +
                                             ": other machines can reach this address, so a token is needed: give --token-file FILE, or " +
                                             token_variable + " in the environment"};
-    auto const nodes = settings_of_servers(options.from).client;
+    auto const nodes = settings_of_searched(options.from).client;
     ::signal(SIGPIPE, SIG_IGN);
     dashboard shows{options, nodes, at, token};
     if (!is_loopback(at))

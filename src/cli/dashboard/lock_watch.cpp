@@ -11,7 +11,7 @@ namespace redlock::cli {
 lock_watch::lock_watch(config const& settings, lock_watch_settings how, handler tell)
     : how_{std::move(how)},
       nodes_{settings, how_.timeout},
-      pattern_{nodes_.keys(), how_.pattern},
+      pattern_{nodes_.keys(), how_.pattern, nodes_.has_all_shards()},
       tell_{std::move(tell)},
       problems_(settings.nodes.size()),
       thread_{[this] { run(); }}
@@ -42,6 +42,7 @@ void lock_watch::run()
         auto const began = steady_clock::now();
         auto result = find_locks(nodes_, pattern_, limits);
         gather_slots(nodes_, result);
+        take_shards_off(nodes_, result);
         if (nodes_.interrupted()) return;
         auto const took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - began);
         tell_({std::move(result), std::chrono::system_clock::now()});

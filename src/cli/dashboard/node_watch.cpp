@@ -1,5 +1,6 @@
 #include "cli/dashboard/node_watch.hpp"
 
+#include "cli/doctor/doctor_probes.hpp"
 #include "cli/servers/node_link.hpp"
 #include "cli/servers/set_views.hpp"
 #include "protocol/keys.hpp"
@@ -16,13 +17,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::vector<words> questions()
+std::vector<words> questions_to(node_address const& node)
 {
-    return {{"INFO"},
-            {"GET", std::string{detail::node_record_key}},
-            {"EXISTS", std::string{detail::high_water_key}},
-            {"GET", std::string{detail::set_record_key}}};
+    std::vector<words> all{{"INFO", "all"},
+                           {"GET", std::string{detail::node_record_key}},
+                           {"EXISTS", std::string{detail::high_water_key}},
+                           {"GET", std::string{detail::set_record_key}}};
+    if (auto trial = trial_of_waiting(node); !trial.empty()) all.push_back(std::move(trial));
+    return all;
 }
+
+// What every lock needs: a user who may not do it either is one who only looks, and shows nothing of those who lock.
+words trial_of_locking() { return {"EVALSHA", std::string(40, '0'), "0"}; }
 
 void read_facts(doctor_probe& into, answers const& a)
 {
@@ -43,7 +49,8 @@ void read_facts(doctor_probe& into, answers const& a)
 struct node_watch::watched {
     node_link link;
     asio::steady_timer timer;
-    std::string name;
+    node_address address;
+    std::string name{address.to_string()};
 };
 
 struct node_watch::state : std::enable_shared_from_this<state> {
@@ -69,11 +76,25 @@ struct node_watch::state : std::enable_shared_from_this<state> {
 
     void ask_for_facts(std::size_t node, doctor_probe probe)
     {
-        nodes[node].link.ask(questions(), timeout, [self = shared_from_this(), node, probe = std::move(probe)](answers const& a) mutable {
+        auto const all = questions_to(nodes[node].address);
+        nodes[node].link.ask(all, timeout, [self = shared_from_this(), node, probe = std::move(probe)](answers const& a) mutable {
             if (self->ended) return;
             read_facts(probe, a);
+            bool const waits = !trial_of_waiting(self->nodes[node].address).empty();
+            if (waits && a.ok() && is_refusal(a.replies.back()))
+                return self->look_who_is_refused(node, std::move(probe), a.replies.back().text);
             self->report_and_wait(node, probe);
         });
+    }
+
+    void look_who_is_refused(std::size_t node, doctor_probe probe, std::string const& said)
+    {
+        auto const tell_of = [self = shared_from_this(), node, probe = std::move(probe), said](answers const& a) mutable {
+            if (self->ended) return;
+            if (a.ok() && !is_refusal(a.replies.front())) probe.refused.push_back(refusal_of_waiting(self->nodes[node].address, said));
+            self->report_and_wait(node, probe);
+        };
+        nodes[node].link.ask({trial_of_locking()}, timeout, tell_of);
     }
 
     void report_and_wait(std::size_t node, doctor_probe const& probe)
@@ -97,7 +118,7 @@ node_watch::node_watch(asio::io_context& io, config const& settings, std::chrono
     auto own = settings;
     own.connect_timeout = timeout;
     for (node_address const& address : own.nodes)
-        state_->nodes.push_back({node_link{io.get_executor(), address, own}, asio::steady_timer{io}, address.to_string()});
+        state_->nodes.push_back({node_link{io.get_executor(), address, own}, asio::steady_timer{io}, address});
     for (std::size_t node = 0; node < state_->nodes.size(); ++node) state_->look(node);
 }
 

@@ -69,7 +69,7 @@ function dress_node_card(card, n, trips, data) {
     ['clock', clock_text(n), 'compared with this machine\u2019s'],
     [n.server, n.version === null ? null : shown(n.version)],
     ['up for', n.up_for_s === null ? null : span_of_time(n.up_for_s * 1000)],
-    [(state_words[n.state] || n.state) + ' for', n.since === null || n.state === 'admitted' ? null : span_of_time(data.time - n.since)],
+    [(state_words[n.state] || n.state) + (n.since_first_look ? ' for at least' : ' for'), n.since === null || n.state === 'admitted' ? null : span_of_time(data.time - n.since)],
   ]);
   p.trips.style.display = n.state === 'down' ? 'none' : '';
   if (n.state !== 'down') dress_sparkline(p.trips, trips, data.time, 120000);

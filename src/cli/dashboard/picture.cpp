@@ -1,6 +1,7 @@
 #include "cli/dashboard/picture.hpp"
 
 #include "cli/doctor/doctor_admission.hpp"
+#include "cli/doctor/grants.hpp"
 #include "cli/doctor/votes.hpp"
 #include "cli/locks/lock_list.hpp"
 #include "cli/locks/lock_view_text.hpp"
@@ -11,6 +12,7 @@
 #include <redlock/version.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace redlock::cli {
@@ -41,6 +43,15 @@ std::string state_of(doctor_probe const& n, std::string const& objection, std::s
     return n.mark().empty() ? "uninitialized" : "quarantined";
 }
 
+// Of a cluster: of the first of its shards that has no vote.
+std::string state_of(std::vector<node_status> const& shards)
+{
+    auto const stuck = std::find_if(shards.begin(), shards.end(), [](node_status const& n) { return !votes(n, true); });
+    if (stuck == shards.end()) return "admitted";
+    if (stuck->state != node_state::usable) return stuck->last_error == errc::node_unsuitable ? "unsuitable" : "down";
+    return stuck->admission == admission_state::admitted ? "unsuitable" : to_string(stuck->admission);
+}
+
 std::string state_in_words(doctor_probe const& n, std::string const& state, std::string const& objection)
 {
     if (state == "down") return printable(n.problem);
@@ -52,7 +63,8 @@ std::string state_in_words(doctor_probe const& n, std::string const& state, std:
         return std::string{what_happened(n)} +
                ", and too few nodes have their data to admit it: waiting does not help; an operator must act";
     if (state == "quarantined")
-        return std::string{what_happened(n)} + ": it votes on no lock with a token until the leases that it may have granted are over";
+        return std::string{what_happened(n)} + ": a client waits" + since_its_mark(n) +
+               " until the leases that it may have granted are over; until then it votes on no lock with a token";
     return std::string{what_happened(n)} + "; the first client that wants a token begins its admission";
 }
 
@@ -144,22 +156,46 @@ void picture::add(std::size_t node, doctor_probe const& looked, moment now)
 {
     auto& n = nodes_[node];
     n.last = looked;
-    bool const is_first = !std::exchange(n.seen, true);
     auto const objection = objection_of(node);
     auto const grants_nothing = why_it_grants_nothing(looked, settings_.nodes[node]);
-    auto state = state_of(looked, objection, grants_nothing, only_an_operator_can_help(asked()));
-    n.text = state == "not_durable" || state == "unsuitable" ? grants_nothing : state_in_words(looked, state, objection);
-    if (is_first || state != n.state) {
-        if (!is_first || state != "admitted")
-            history_.add_event({now, level_of(state), names_[node], (state == "admitted" ? "" : words_for(state) + ": ") + n.text});
-        n.since = now;
-    }
-    n.state = std::move(state);
+    auto state = state_of(looked, objection, grants_nothing, only_an_operator_can_help(asked(), settings_));
+    auto text = state == "not_durable" || state == "unsuitable" ? grants_nothing : state_in_words(looked, state, objection);
+    note_state(node, std::move(state), std::move(text), now);
     note_clock(node, now);
     auto const round_trip = looked.clock.empty() ? std::nullopt : std::optional{looked.clock.front().round_trip};
     history_.add_node(node, {n.state, {}, n.state == "admitted" ? std::string{} : n.text, {}, {}, false}, round_trip, now);
     note_verdict(now);
     cached_json_.reset();
+}
+
+void picture::add(std::vector<node_status> const& shards, moment now)
+{
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        std::vector<node_status> own;
+        std::copy_if(shards.begin(), shards.end(), std::back_inserter(own), [&](node_status const& n) { return n.node == names_[i]; });
+        auto const found = judge_votes(own, true);
+        note_state(i, state_of(own), found.empty() ? "each of its " + count_of(own.size(), "shard") + " votes" : found.front().what, now);
+        history_.add_node(i, {nodes_[i].state, {}, {}, {}, {}, false}, std::nullopt, now);
+    }
+    auto const found = judge_votes(shards, true);
+    of_clusters_ = found.empty() ? verdict{"good", "Locks can be acquired in each of " + count_of(shards.size() / nodes_.size(), "shard")}
+                                 : verdict{to_string(found.front().is), found.front().what};
+    note_verdict(now);
+    cached_json_.reset();
+}
+
+void picture::note_state(std::size_t node, std::string state, std::string text, moment now)
+{
+    auto& n = nodes_[node];
+    bool const is_first = !std::exchange(n.seen, true);
+    n.text = std::move(text);
+    if (is_first || state != n.state) {
+        if (!is_first || state != "admitted")
+            history_.add_event({now, level_of(state), names_[node], (state == "admitted" ? "" : words_for(state) + ": ") + n.text});
+        n.since = now;
+        n.is_since_first_look = is_first;
+    }
+    n.state = std::move(state);
 }
 
 // A clock that was set shows as a difference that no two round trips explain.
@@ -197,12 +233,15 @@ void picture::note_verdict(moment now)
 
 verdict picture::current_verdict() const
 {
+    if (of_clusters_) return *of_clusters_;
     auto const all = nodes_.size();
     if (!std::all_of(nodes_.begin(), nodes_.end(), [](node_picture const& n) { return n.seen; })) return {"wait", "asking the nodes"};
     auto const count = [&](auto what) { return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), what)); };
     auto const vote = count([](node_picture const& n) { return answers_and_votes(n.state); });
     auto const of_other_sets = count([](node_picture const& n) { return n.state == "wrong_node_set"; });
     auto const is_new = count([](node_picture const& n) { return n.state == "uninitialized"; });
+    if (is_new == all && vote_when_asked(asked(), settings_))
+        return {"good", "Locks can be acquired: no node was used so far, and the first lock admits them at once"};
     if (is_new == all) return {"danger", "No lock with a token can be acquired: no node was ever admitted; redlock admit begins that"};
     auto const own_words = said();
     vote_count const is{vote, all, own_words.needed};
@@ -255,6 +294,7 @@ ordered_json picture::node_json(std::size_t i) const
                    {"level", n.seen ? level_of(n.state) : "wait"},
                    {"text", n.text}};
     j["since"] = n.seen ? ordered_json(to_ms(n.since)) : ordered_json{};
+    j["since_first_look"] = n.is_since_first_look;
     if (n.last.info.empty()) j["server"] = nullptr;
     else j["server"] = n.last.field("valkey_version").empty() ? "Redis" : "Valkey";
     j["version"] = version.empty() ? ordered_json{} : ordered_json(version);

@@ -10,6 +10,7 @@
 #include "cli/locks/list_part.hpp"
 
 #include <redlock/config.hpp>
+#include <redlock/status.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -32,6 +33,9 @@ public:
     picture(config nodes, std::chrono::milliseconds interval, history_limits limits);
 
     void add(std::size_t node, doctor_probe const& looked, moment now);
+
+    // Of Redis Clusters, which are the nodes then: each shard of each.
+    void add(std::vector<node_status> const& shards, moment now);
     void add(lock_watch::found found);
 
     // By node: why it does not answer; empty: it does.
@@ -50,11 +54,13 @@ private:
         std::string state;  // as of turn
         std::string text;  // the state in words
         moment since;
+        bool is_since_first_look{false};  // it may have been so for longer
         std::deque<clock_sample> clock;  // the latest ones
     };
     std::vector<doctor_probe> asked() const;  // the last answers of all nodes
     set_words said() const;
     std::string objection_of(std::size_t node) const;
+    void note_state(std::size_t node, std::string state, std::string text, moment now);
     void note_clock(std::size_t node, moment now);
     void note_verdict(moment now);
     nlohmann::ordered_json node_json(std::size_t n) const;
@@ -66,6 +72,7 @@ private:
     std::chrono::milliseconds interval_;
     history history_;
     std::optional<lock_watch::found> found_;
+    std::optional<verdict> of_clusters_;  // none: the nodes are servers
     bool majority_lost_{false};  // what the last event about the verdict said
     std::optional<moment> differs_since_;  // since then the verdict has differed from majority_lost_; none: it agrees
     std::shared_ptr<std::string const> cached_json_;  // null: out of date

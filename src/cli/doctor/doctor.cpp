@@ -118,7 +118,7 @@ std::vector<finding> with_verdict(std::vector<finding> found, settings const& fr
 {
     bool const with_tokens = from.lock.fencing;
     auto seen = look_as_a_client(from.client, with_tokens, timeout);
-    note_those_that_grant_nothing(seen, asked, from.client);
+    note_what_a_lock_shows(seen, asked, from.client);
     auto all = judge_votes(seen, with_tokens, words_of_set(asked, from.client));
     for (finding& f : found) all.push_back(std::move(f));
     return gravest_first(std::move(all));

@@ -1,12 +1,16 @@
 #include "cli/doctor/doctor_admission.hpp"
 
+#include "cli/doctor/grants.hpp"
 #include "cli/output/text.hpp"
 #include "protocol/fence_keys.hpp"
+#include "quorum/sets/set_record.hpp"
+#include "quorum/timing.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +39,18 @@ bool is_unfit(doctor_probe const& n)
            std::any_of(n.refused.begin(), n.refused.end(), [](refusal const& r) { return r.needed_by_all; });
 }
 
+// How long nodes that nobody has used have no vote, from when a client asks for it.
+std::chrono::nanoseconds wait_of_new_nodes(std::vector<doctor_probe> const& nodes, config const& settings)
+{
+    bool const counts = settings.trust_uptime && !settings.trust_server_identity;
+    auto wait = 0ns;
+    for (doctor_probe const& n : nodes) {
+        if (!n.problem.empty() || is_unfit(n) || has_record(n)) return settings.max_ttl;
+        wait = std::max(wait, quorum::drain_of(settings.max_ttl, lock_options{}.clock_drift) - (counts ? n.without_loss() : 0s));
+    }
+    return wait;
+}
+
 struct admission_count {
     std::size_t admitted{0}, silent{0}, unfit{0};
 
@@ -47,6 +63,13 @@ struct admission_count {
         }
     }
 };
+
+// All nodes answer, and too few of them have their data to admit the others.
+bool too_few_are_left(std::vector<doctor_probe> const& nodes)
+{
+    auto const [admitted, silent, unfit] = admission_count{nodes};
+    return admitted > 0 && silent == 0 && unfit == 0 && admitted < nodes.size() - nodes.size() / 2;
+}
 
 class admission_rules {
 public:
@@ -72,20 +95,23 @@ private:
         return milliseconds{to_number(std::string_view{n.record}.substr(detail::record_max_ttl_at, detail::record_max_ttl_size))};
     }
 
-    void add(severity is, std::string where, std::string what, std::string remedy)
+    void add(severity is, std::string where, std::string what, std::string remedy, std::string since = {})
     {
-        found_.push_back({is, std::move(where), std::move(what), std::move(remedy)});
+        found_.push_back({is, std::move(where), std::move(what), std::move(remedy), std::move(since)});
     }
 
     // For a node that is not admitted: a text that says which client waits for it, and the remedy.
     std::pair<std::string, std::string> wait_for(doctor_probe const& n) const
     {
+        std::string const admits = "run redlock admit now: it takes " + in_words(left_.value_or(wait_));
         if (n.watched_from && !n.watched_from->empty()) {
             std::string from;
             for (auto const& host : *n.watched_from) from += (from.empty() ? "" : ", ") + host;
-            return {"clients wait for it (from " + from + "), for " + in_words(wait_) + " in all", "wait"};
+            if (n.mark().empty()) return {"clients (from " + from + ") begin to wait for it with their next lock or extension", admits};
+            return {"clients wait for it (from " + from + ")" + since_its_mark(n) + ", for " +
+                        (left_ ? in_words(*left_) + " more" : in_words(wait_) + " in all"),
+                    "wait"};
         }
-        std::string const admits = "run redlock admit now: it takes " + in_words(wait_);
         if (n.waited_here) {
             auto const waited = std::chrono::ceil<std::chrono::seconds>(*n.waited_here) +
                                 0ns;  // the same for nodes that were marked together
@@ -113,27 +139,55 @@ private:
                        "mend what is said of each, or use another server in its place; then the first lock with fencing waits " +
                            in_words(wait_));
         if (admitted == 0 && silent == 0 && !was_used) {
+            if (auto const left = wait_of_new_nodes(nodes_, settings_); left < wait_) left_ = left;
+            if (left_ == 0ns)
+                return add(severity::note, "",
+                           "no node was ever admitted: these nodes are new, and have run for so long that the first lock with fencing "
+                           "admits them at once",
+                           "nothing has to be done");
             for (doctor_probe const& n : nodes_) {
                 auto const [who, remedy] = wait_for(n);
                 add(severity::warning, n.node,
                     "no node was ever admitted: these nodes are new, or lost everything, and locks with fencing wait for all of them; " +
                         who,
-                    remedy + "; where nothing was ever locked, --bootstrap (config: \"bootstrap\") spares the wait");
+                    remedy, since_its_loss(n));
             }
             return;
         }
-        if (only_an_operator_can_help(nodes_))
+        if (too_few_are_left(nodes_)) {
+            bool const vain = only_an_operator_can_help(nodes_, settings_);
             return add(severity::danger, "",
                        std::to_string(nodes_.size() - admitted) + " of " + count_of(nodes_.size(), "node") +
-                           " restarted or lost their data since they were admitted, and the others are too few to admit them: nobody can "
-                           "acquire a lock with fencing; waiting does not help, an operator must act",
-                       "to begin anew, DEL redlock:node on every node; then redlock admit waits " + in_words(wait_) +
-                           " and admits them, see docs/fencing.md");
+                           " restarted, were promoted, or lost their data since they were admitted, and the others are too few to admit "
+                           "them: nobody can acquire a lock with fencing" +
+                           (vain ? "; waiting does not help, an operator must act"
+                                 : " until they have waited for earlier leases; then they vote again, with tokens from the wall clock"),
+                       vain ? "to begin anew, DEL redlock:node redlock:set on every node; then redlock admit waits " + in_words(wait_) +
+                                  " and admits them, see docs/fencing.md"
+                            : "run redlock admit now: it takes " + in_words(wait_),
+                       since_the_first_started());
+        }
         for (doctor_probe const& n : nodes_) {
             if (!n.problem.empty() || n.info.empty() || n.is_admitted() || is_unfit(n)) continue;
             auto const [who, remedy] = wait_for(n);
-            add(severity::warning, n.node, std::string{what_happened(n)} + ", and is not admitted yet; " + who, remedy);
+            add(severity::warning, n.node, std::string{what_happened(n)} + ", and is not admitted yet; " + who, remedy, since_its_loss(n));
         }
+    }
+
+    static std::string since_its_loss(doctor_probe const& n)
+    {
+        auto const since = since_its_start(n);
+        auto const noticed = n.marked_at();
+        return since.empty() || !noticed ? since : since + ", and before " + local_time(*noticed);
+    }
+
+    // Of those that are not admitted.
+    std::string since_the_first_started() const
+    {
+        std::string first;
+        for (doctor_probe const& n : nodes_)
+            if (auto since = since_its_start(n); !n.is_admitted() && (first.empty() || since < first)) first = std::move(since);
+        return first;
     }
 
     void same_max_ttl(doctor_probe const& n)
@@ -154,6 +208,7 @@ private:
     config const& settings_;
     lock_options const& lock_;
     milliseconds wait_;  // of a node that lost its data: the longest ttl that a record or this configuration allows
+    std::optional<std::chrono::nanoseconds> left_;  // of nodes that show for how long they have lost nothing
     std::vector<finding> found_;
 };
 
@@ -163,14 +218,28 @@ private:
 char const* what_happened(doctor_probe const& n)
 {
     if (has_record(n)) return "it was promoted, or restarted with the data that it had stored";
-    return n.record.empty() && !n.has_high_water ? "it is new, or lost its data" : "it restarted, or lost its data";
+    bool const had_data = n.has_high_water || (!n.record.empty() && n.record.find_first_not_of('0') < detail::record_id_size);
+    return !had_data ? "it is new, or lost its data" : "it restarted, or lost its data";
 }
 
-bool only_an_operator_can_help(std::vector<doctor_probe> const& nodes)
+std::string since_its_mark(doctor_probe const& n)
 {
-    auto const [admitted, silent, unfit] = admission_count{nodes};
-    return admitted > 0 && silent == 0 && unfit == 0 && admitted < nodes.size() - nodes.size() / 2;
+    auto const at = n.marked_at();
+    return at ? " since " + local_time(*at) : "";
 }
+
+bool only_an_operator_can_help(std::vector<doctor_probe> const& nodes, config const& settings)
+{
+    // A minority does not know whether it is in the newest generation of a set.
+    bool const is_changing = std::any_of(nodes.begin(), nodes.end(), [](doctor_probe const& n) {
+        auto const said = quorum::read_set_text(n.set);
+        return said.is == quorum::set_text::kind::good && said.record.generation > 0 && !said.record.counts.moved &&
+               !said.record.counts.is_of_leaver;
+    });
+    return too_few_are_left(nodes) && (is_changing || settings.after_majority_loss == majority_loss::wait_for_operator);
+}
+
+bool vote_when_asked(std::vector<doctor_probe> const& nodes, config const& settings) { return wait_of_new_nodes(nodes, settings) == 0ns; }
 
 std::vector<finding> diagnose_admission(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
 {

@@ -1,5 +1,6 @@
 #include "cli/doctor/doctor_clocks.hpp"
 
+#include "cli/doctor/grants.hpp"
 #include "cli/output/text.hpp"
 #include "quorum/timing.hpp"
 
@@ -30,7 +31,7 @@ std::optional<finding> stepped(doctor_probe const& n)
                    "its clock moved by " + in_words(moved) +
                        " against this machine's while it was looked at: it was "
                        "set, or runs as no clock should. A clock that is set forward ends leases early",
-                   "have its machine's time slewed, not stepped (chronyd without makestep)"};
+                   "have its machine's time slewed, not stepped (chronyd without makestep)", "the last half second"};
 }
 
 std::optional<finding> offset(doctor_probe const& n)
@@ -42,7 +43,7 @@ std::optional<finding> offset(doctor_probe const& n)
     return finding{severity::warning, n.node,
                    "its clock is " + in_words(apart) + (clock->ahead > 0ns ? " ahead of" : " behind") +
                        " this machine's; a correction in one step ends leases early",
-                   "have a time service keep both clocks (chronyd, ntpd)"};
+                   "have a time service keep both clocks (chronyd, ntpd)", now_or_earlier("a dashboard that ran then has the moment")};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ enum question : std::size_t { info, fsync, save, whoami, record, high_water, cli
 
 std::vector<words> questions_to_node()
 {
-    return {{"INFO"},
+    return {{"INFO", "all"},
             {"CONFIG", "GET", "appendfsync"},
             {"CONFIG", "GET", "save"},
             {"ACL", "WHOAMI"},
@@ -56,6 +56,7 @@ constexpr char const* not_told = "waiting clients are not told of changes, and l
 constexpr char const* no_readers = "nobody can hold a read-write lock to read";
 constexpr char const* no_state = "nothing can be published with a lock";
 constexpr char const* no_permits = "no semaphore can be used";
+constexpr char const* never_count = "its votes never count";
 constexpr char const* no_token = "no lock with fencing can be acquired";
 
 std::vector<trial> trials(std::string const& name, node_address const& address)
@@ -90,17 +91,9 @@ std::vector<trial> trials(std::string const& name, node_address const& address)
         {"client|tracking", {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"}, not_told, false},
         {"client|caching", {"CLIENT", "CACHING", "YES"}, not_told, false},
     };
-    if (address.fsync) all.push_back({"waitaof", {"WAITAOF", "1", "0", "1"}, "its votes never count"});
-    else if (address.replicas > 0 || address.sentinel) all.push_back({"wait", {"WAIT", "0", "1"}, "its votes never count"});
+    if (auto const waits = trial_of_waiting(address); !waits.empty())
+        all.push_back({address.fsync ? "waitaof" : "wait", waits, never_count});
     return all;
-}
-
-bool is_refusal(reply const& r)
-{
-    if (!r.is_error()) return false;
-    for (char const* sign : {"NOPERM", "unknown command", "unknown subcommand", "Unknown subcommand"})
-        if (r.text.find(sign) != std::string::npos) return true;
-    return false;
 }
 
 // Whether the same command was refused already, with the same consequence: on another key.
@@ -189,6 +182,26 @@ void read_answers(doctor_probe& c, answers const& a, std::string_view our_name)
 }
 
 }  // namespace
+
+bool is_refusal(reply const& r)
+{
+    if (!r.is_error()) return false;
+    for (char const* sign : {"NOPERM", "unknown command", "unknown subcommand", "Unknown subcommand"})
+        if (r.text.find(sign) != std::string::npos) return true;
+    return false;
+}
+
+words trial_of_waiting(node_address const& address)
+{
+    if (address.fsync) return {"WAITAOF", "1", "0", "1"};
+    if (address.replicas > 0 || address.sentinel) return {"WAIT", "0", "1"};
+    return {};
+}
+
+refusal refusal_of_waiting(node_address const& address, std::string const& said)
+{
+    return {address.fsync ? "waitaof" : "wait", said, never_count};
+}
 
 std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::chrono::milliseconds timeout, std::string const& name)
 {

@@ -14,6 +14,13 @@ namespace redlock::cli {
 // Tests the permissions for the lock `name`, without touching its key; with an empty name, for a key of the doctor's own. `timeout`: as of `nodes`.
 std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::chrono::milliseconds timeout, std::string const& name);
 
+// Whether the server's answer is that this user may not, or that it knows no such command.
+bool is_refusal(reply const& r);
+
+// The command by which votes of this node wait for replicas or its disk, so that it waits for none; empty: they wait for nothing.
+words trial_of_waiting(node_address const& address);
+refusal refusal_of_waiting(node_address const& address, std::string const& said);
+
 }  // namespace redlock::cli
 
 #endif

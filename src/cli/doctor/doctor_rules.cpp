@@ -3,6 +3,7 @@
 #include "cli/doctor/doctor_admission.hpp"
 #include "cli/doctor/doctor_clocks.hpp"
 #include "cli/doctor/doctor_group.hpp"
+#include "cli/doctor/grants.hpp"
 #include "cli/output/text.hpp"
 #include "cli/servers/set_views.hpp"
 #include "protocol/fence_keys.hpp"
@@ -20,7 +21,6 @@ namespace redlock::cli {
 namespace {
 
 constexpr double full_memory = 0.9;
-constexpr char const* keeps_no_file = "its votes are to wait for the disk (fsync), but it keeps no append-only file: they never count";
 
 // HELLO was accepted, so the server is at least Redis 6, which knows all commands but WAITAOF: the configuration must have renamed the
 // others.
@@ -40,17 +40,6 @@ char const* remedy_of_error(std::string const& problem)
     if (problem.find("protected mode") != std::string::npos)
         return "give its users passwords (ACL SETUSER, requirepass), or CONFIG SET protected-mode no where only trusted machines reach it";
     return "see what the server says, and its log";
-}
-
-std::string it_evicts(doctor_probe const& n)
-{
-    return "it evicts keys when its memory is full (maxmemory " + std::to_string(n.number("maxmemory")) + ", maxmemory-policy " +
-           std::string{n.field("maxmemory_policy")} + "), and with them locks that are held";
-}
-
-std::string memory_is_full(doctor_probe const& n)
-{
-    return "its memory is full (" + std::to_string(static_cast<int>(n.memory_used() * 100)) + " % of maxmemory): it grants no locks";
 }
 
 class doctor_rules {
@@ -80,17 +69,16 @@ public:
             take_over(diagnose_time(n, lock_));
         }
         twins();
-        sets();
-        take_over(diagnose_admission(nodes_, settings_, lock_));
+        if (are_of_this_set()) take_over(diagnose_admission(nodes_, settings_, lock_));
         take_over(diagnose_clocks(nodes_));
         merge();
         return gravest_first(std::move(found_));
     }
 
 private:
-    void add(severity is, std::string where, std::string what, std::string remedy)
+    void add(severity is, std::string where, std::string what, std::string remedy, std::string since = {})
     {
-        found_.push_back({is, std::move(where), std::move(what), std::move(remedy)});
+        found_.push_back({is, std::move(where), std::move(what), std::move(remedy), std::move(since)});
     }
 
     void take_over(std::vector<finding> more)
@@ -105,8 +93,12 @@ private:
         for (finding& f : found_) {
             auto const is_same = [&](finding const& m) { return m.what == f.what && m.remedy == f.remedy; };
             auto const same = std::find_if(merged.begin(), merged.end(), is_same);
-            if (same == merged.end()) merged.push_back(std::move(f));
-            else same->where += ", " + f.where;
+            if (same == merged.end()) {
+                merged.push_back(std::move(f));
+                continue;
+            }
+            same->where += ", " + f.where;
+            if (!f.since.empty() && (same->since.empty() || f.since < same->since)) same->since = f.since;  // of times, the earliest
         }
         std::string all;
         for (doctor_probe const& n : nodes_) all += (all.empty() ? "" : ", ") + n.node;
@@ -131,6 +123,7 @@ private:
     void unreachable(doctor_probe const& n)
     {
         std::string remedy = "start the server, or correct its address";
+        bool const is_refused = n.why == errc::handshake_refused || n.why == errc::server_error;  // which servers do not log
         if (n.why == errc::handshake_refused || n.problem.find("NOPERM") != std::string::npos)
             remedy = "correct the user or the password in the configuration, or ACL SETUSER on the server";
         if (n.why == errc::server_error) remedy = remedy_of_error(n.problem);
@@ -139,9 +132,12 @@ private:
             remedy = "correct the address: something else listens there";
         if (n.group && n.group->primary.empty())
             remedy = "correct the Sentinels or the name of the master in the configuration, or start the Sentinels";
+        else if (n.group && n.group->size > 1 && n.why == errc::node_unreachable)
+            remedy = "wait: " + in_words(n.group->down_after) + " and a few seconds after it failed, the Sentinels promote a replica";
         if (n.why == errc::handshake_refused && is_unknown_command(n.problem))
             remedy = "use Redis >= 6 or Valkey; if it is one, " + remedy_of_unknown("hello");
-        add(severity::warning, n.node, "it has no vote at the moment: " + n.problem, remedy);
+        add(severity::warning, n.node, "it has no vote at the moment: " + n.problem, remedy,
+            now_or_earlier(is_refused ? "a dashboard that ran before knows" : "its log may know, or a dashboard that ran before"));
     }
 
     void kind_of_server(doctor_probe const& n)
@@ -212,9 +208,10 @@ private:
 
     void memory(doctor_probe const& n)
     {
-        if (n.evicts()) return add(severity::danger, n.node, it_evicts(n), how_to_stop_evictions(n));
+        if (n.evicts()) return add(severity::danger, n.node, it_evicts(n), how_to_stop_evictions(n), since_its_start(n));
         auto const used = n.memory_used();
-        if (used >= 1) add(severity::danger, n.node, memory_is_full(n), "raise maxmemory, or keep other data elsewhere");
+        if (used >= 1)
+            add(severity::danger, n.node, memory_is_full(n), "raise maxmemory, or keep other data elsewhere", since_its_start(n));
         else if (used > full_memory)
             add(severity::warning, n.node,
                 "its memory is " + std::to_string(static_cast<int>(used * 100)) + " % full; when it is, it grants no locks",
@@ -254,15 +251,16 @@ private:
     void replicas(doctor_probe const& n, node_address const& address)
     {
         auto const connected = n.number("connected_slaves");
-        if (n.info.empty()) return;
+        if (n.info.empty() || n.field("role") == "slave") return;
         auto const waits_for = n.group ? static_cast<std::uint16_t>(n.group->acknowledgements) : address.replicas;
         bool const are_attached = connected >= waits_for;
         if (auto why = why_votes_do_not_count(n, address); !why.empty() && (!n.group || are_attached))
             return add(severity::danger, n.node, std::move(why),
                        are_attached ? "look at the replicas: what hangs, and whether the network is slow; one that is new needs a moment"
-                                    : "start the replicas (REPLICAOF), or configure the node with fewer");
+                                    : "start the replicas (REPLICAOF), or configure the node with fewer",
+                       are_attached ? since_replicas_were_heard(n) : since_its_start(n));
         if (auto const why_not = detail::objection_to_group(static_cast<std::uint32_t>(connected), waits_for))
-            add(severity::danger, n.node, *why_not, "");
+            add(severity::danger, n.node, *why_not, "or detach the replicas that are too many");
         auto const theirs = detail::replicas_in_id(n.record.substr(0, detail::record_id_size));
         bool const is_known = !n.group || waits_for > 0;  // without its Sentinels a group has no number
         bool const by_size = n.group && address.replicas == 0;  // k follows from how many servers there are
@@ -312,7 +310,8 @@ private:
         }
     }
 
-    void sets()
+    // If they are not, nothing follows from which of them have their data: others are the members.
+    bool are_of_this_set()
     {
         std::vector<set_view> all;
         for (doctor_probe const& n : nodes_) all.push_back({n.node, n.problem, n.set});
@@ -328,6 +327,7 @@ private:
                     "be noticed",
                     "allow the key: ACL SETUSER ... ~redlock:set");
         }
+        return std::all_of(all.begin(), all.end(), [](set_view const& v) { return v.objection.empty(); });
     }
 
     std::vector<doctor_probe> const& nodes_;
@@ -347,27 +347,6 @@ char const* to_string(severity s) noexcept
     case severity::danger: return "danger";
     }
     return "";
-}
-
-std::string why_votes_do_not_count(doctor_probe const& n, node_address const& address)
-{
-    auto const connected = n.number("connected_slaves");
-    auto const wanted = n.group ? n.group->acknowledgements : address.replicas;
-    if (n.field("connected_slaves").empty() || wanted == 0) return {};
-    std::string const waits = "its votes are to wait for " + count_of(wanted, "replica") + ", and ";
-    if (connected < wanted) return waits + "it has " + std::to_string(connected) + ": they never count";
-    auto const in_time = n.replicas_in_time();
-    if (in_time >= wanted) return {};
-    return waits + (in_time == 0 ? std::string{"none"} : "only " + std::to_string(in_time)) + " of the " + std::to_string(connected) +
-           " that it has " + (in_time == 1 ? "follows" : "follow") + " it in time: they do not count now";
-}
-
-std::string why_it_grants_nothing(doctor_probe const& n, node_address const& address)
-{
-    if (n.evicts()) return it_evicts(n);
-    if (n.memory_used() >= 1) return memory_is_full(n);
-    if (address.fsync && !n.info.empty() && n.field("aof_enabled") != "1") return keeps_no_file;
-    return why_votes_do_not_count(n, address);
 }
 
 // Not with std::stable_sort: with that of libstdc++ 12, clang warns of libstdc++.

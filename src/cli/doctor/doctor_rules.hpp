@@ -22,13 +22,8 @@ struct finding {
     std::string where;  // a node, or several with ", " between them; empty: all of them
     std::string what;
     std::string remedy;
+    std::string since{};  // empty: nothing tells
 };
-
-// Why no vote of this node counts, as locks wait for replicas that it does not have, or that do not follow it; empty: they do, or it does not say.
-std::string why_votes_do_not_count(doctor_probe const& n, node_address const& address);
-
-// Why a server that answers, and may be admitted, grants no lock; empty: nothing keeps it from that.
-std::string why_it_grants_nothing(doctor_probe const& n, node_address const& address);
 
 // Findings of the same severity keep their order.
 std::vector<finding> gravest_first(std::vector<finding> found);

@@ -4,6 +4,7 @@
 #include "protocol/fence_keys.hpp"
 #include "protocol/server_facts.hpp"
 #include "protocol/server_id.hpp"
+#include "protocol/without_loss.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -61,10 +62,38 @@ bool doctor_probe::is_admitted() const
            detail::names_server(record.substr(0, detail::record_id_size), field("master_replid"));
 }
 
+// By the rule of the script with which a client inspects a node.
+std::chrono::seconds doctor_probe::without_loss() const
+{
+    auto const id = field("master_replid");
+    bool const was_never_admitted = record.find_first_not_of('0') >= detail::record_id_size;
+    if (id.empty() || detail::names_server(record.substr(0, detail::record_id_size), id) || (has_high_water && was_never_admitted))
+        return {};
+    auto left = detail::commands_that_lose_data;
+    while (!left.empty()) {
+        auto const end = std::min(left.find(' '), left.size());
+        if (!field("cmdstat_" + std::string{left.substr(0, end)}).empty()) return {};
+        left.remove_prefix(std::min(end + 1, left.size()));
+    }
+    bool const clean = field("cluster_enabled") == "0" && info.find("\ncmdstat_") != info.npos && field("evicted_keys") == "0" &&
+                       field("second_repl_offset") == "-1";
+    if (!clean) return {};
+    return detail::time_without_loss(field("uptime_in_seconds"), field("redis_version"), field("valkey_version"));
+}
+
 std::string_view doctor_probe::mark() const
 {
     if (record.size() <= detail::record_mark_at || record[detail::record_mark_at] == '-') return "";
     return std::string_view{record}.substr(detail::record_mark_at);
+}
+
+std::optional<std::uint64_t> doctor_probe::marked_at() const
+{
+    auto const text = mark();  // RANDOM-SECONDS-MICROSECONDS
+    auto const end = text.rfind('-'), begin = text.substr(0, std::min(end, text.size())).rfind('-');
+    if (begin == text.npos) return std::nullopt;
+    auto const seconds = number_in(text.substr(begin + 1, end - begin - 1), 0);
+    return seconds > 0 ? std::optional{seconds} : std::nullopt;
 }
 
 std::uint64_t doctor_probe::number(std::string_view name) const { return number_in(field(name), 0); }
@@ -92,6 +121,16 @@ std::size_t doctor_probe::replicas_in_time() const
         else if (field_of_replica(line, "state") == "online" && number_in(field_of_replica(line, "lag"), 0) < silent_for) ++count;
     }
     return count;
+}
+
+std::vector<std::uint64_t> doctor_probe::silence_of_replicas() const
+{
+    std::vector<std::uint64_t> all;
+    for (std::uint64_t i = 0; i < number("connected_slaves"); ++i) {
+        auto const lag = number_in(field_of_replica(field("slave" + std::to_string(i)), "lag"), 0);
+        if (lag >= silent_for) all.push_back(lag);
+    }
+    return all;
 }
 
 std::chrono::nanoseconds doctor_probe::round_trip() const

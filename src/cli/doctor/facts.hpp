@@ -66,7 +66,7 @@ struct doctor_probe {
     std::string node;
     error_code why;
     std::string problem;  // why the node could not be asked; empty: it answered
-    std::string info;  // the answer to INFO; empty if the permissions forbid INFO
+    std::string info;  // the answer to INFO all; empty if the permissions forbid INFO
     std::string info_refused;  // the error that INFO got instead
     bool config_refused{false};  // CONFIG was answered with an error: forbidden, as managed services do, or unknown
     std::string append_fsync;  // the setting appendfsync; empty: unknown
@@ -88,12 +88,15 @@ struct doctor_probe {
     std::string_view version() const;  // of the server, be it Redis or Valkey; empty: unknown
     bool is_sentinel() const { return field("redis_mode") == "sentinel"; }
     bool is_admitted() const;  // the server's record says so, for this loss of data
+    std::chrono::seconds without_loss() const;  // for how long it has certainly lost nothing; 0: it does not show it, or is admitted
     std::string_view mark() const;  // the mark in the node's record: it names the loss of data that clients wait for; empty: none
+    std::optional<std::uint64_t> marked_at() const;  // when, in seconds since 1970 by the server's clock; none: it has no mark
     std::chrono::nanoseconds round_trip() const;  // the shortest
     std::optional<clock_sample> best_clock() const { return best_of(clock); }
     std::string persistence() const;  // how the server saves its data, in a word or two
     bool evicts() const;  // keys, when its memory is full
     double memory_used() const;  // of maxmemory; 0: it has no limit
+    std::vector<std::uint64_t> silence_of_replicas() const;  // of those that are late: how many seconds ago each was heard
     std::size_t replicas_in_time() const;  // those that have its data and have acknowledged something in the last moments
 };
 

@@ -1,5 +1,7 @@
 #include "cli/doctor/votes.hpp"
 
+#include "cli/doctor/doctor_admission.hpp"
+#include "cli/doctor/grants.hpp"
 #include "cli/output/text.hpp"
 #include "cli/servers/set_views.hpp"
 #include "protocol/keys.hpp"
@@ -25,19 +27,6 @@ using namespace std::chrono_literals;
 constexpr auto asks_again_after = 10ms;
 constexpr std::string_view wait_begins_with_next_lock = "begins with the next lock";
 
-bool votes(node_status const& n, bool with_tokens)
-{
-    if (n.state != node_state::usable) return false;
-    return !with_tokens || (n.admission == admission_state::admitted && n.clock_text.empty());
-}
-
-// Whether it will say nothing else in the next moments.
-bool has_spoken(node_status const& n, bool with_tokens)
-{
-    if (n.state == node_state::down) return true;
-    return n.state == node_state::usable && (!with_tokens || n.admission != admission_state::unknown);
-}
-
 std::string why_not(node_status const& n)
 {
     if (n.state == node_state::connecting) return "no connection so far";
@@ -45,7 +34,7 @@ std::string why_not(node_status const& n)
     // Whether somebody waits for it, and for how long, this client does not know: it does not begin to.
     if (n.admission == admission_state::uninitialized && n.admission_text.ends_with(wait_begins_with_next_lock))
         return n.admission_text.substr(0, n.admission_text.find(';'));
-    if (!n.admission_text.empty()) return for_users(n.admission_text);
+    if (!n.admission_text.empty()) return n.admission_text;
     return n.clock_text.empty() ? std::string{"it has not said yet which data it has"} : n.clock_text;
 }
 
@@ -66,6 +55,18 @@ std::string reasons(std::vector<node_status> const& nodes, std::size_t shard, bo
 }
 
 }  // namespace
+
+bool votes(node_status const& n, bool with_tokens)
+{
+    if (n.state != node_state::usable) return false;
+    return !with_tokens || (n.admission == admission_state::admitted && n.clock_text.empty());
+}
+
+bool has_spoken(node_status const& n, bool with_tokens)
+{
+    if (n.state == node_state::down) return true;
+    return n.state == node_state::usable && (!with_tokens || n.admission != admission_state::unknown);
+}
 
 std::string vote_count::text() const
 {
@@ -134,11 +135,13 @@ std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool wit
              all_vote ? "name all members in the list of nodes (redlock nodes show)" : "bring the others back; see what is said of each"}};
 }
 
-void note_those_that_grant_nothing(std::vector<node_status>& nodes, std::vector<doctor_probe> const& asked, config const& settings)
+void note_what_a_lock_shows(std::vector<node_status>& nodes, std::vector<doctor_probe> const& asked, config const& settings)
 {
     if (nodes.size() != asked.size() || nodes.size() != settings.nodes.size()) return;  // all shards of a cluster
+    bool const are_admitted_then = vote_when_asked(asked, settings);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (nodes[i].state != node_state::usable || !asked[i].problem.empty()) continue;
+        if (are_admitted_then) nodes[i].admission = admission_state::admitted;
         auto why = why_it_grants_nothing(asked[i], settings.nodes[i]);
         if (why.empty()) continue;
         nodes[i].state = node_state::down;
@@ -155,22 +158,28 @@ set_words words_of_set(std::vector<doctor_probe> const& nodes, config const& set
     return {is.voters.needed, is.size};
 }
 
-std::vector<finding> findings_about_votes(server_group& nodes, settings const& from, std::chrono::milliseconds timeout)
+vote_report report_about_votes(server_group& nodes, settings const& from, std::chrono::milliseconds timeout)
 {
     bool const with_tokens = from.lock.fencing;
-    auto const said = nodes.ask({{"GET", std::string{detail::set_record_key}}, {"INFO"}});
+    auto const said = nodes.ask({{"GET", std::string{detail::set_record_key}},
+                                 {"INFO", "all"},
+                                 {"GET", std::string{detail::node_record_key}},
+                                 {"GET", std::string{detail::high_water_key}}});
     std::vector<doctor_probe> probes(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         probes[i].problem = said[i].problem;
         if (!said[i].ok()) continue;
         probes[i].set = set_text_of(said[i].replies[0]);
         if (said[i].replies[1].is_text()) probes[i].info = said[i].replies[1].text;
+        if (said[i].replies[2].is_text()) probes[i].record = said[i].replies[2].text;
+        probes[i].has_high_water = said[i].replies[3].is_text();
     }
     auto seen = look_as_a_client(from.client, with_tokens, timeout);
-    note_those_that_grant_nothing(seen, probes, from.client);
-    auto found = judge_votes(seen, with_tokens, words_of_set(probes, from.client));
+    note_what_a_lock_shows(seen, probes, from.client);
+    auto const set = words_of_set(probes, from.client);
+    auto found = judge_votes(seen, with_tokens, set);
     for (finding& f : found) f.remedy = "redlock doctor says what is wrong with each node, until when, and what to do";
-    return found;
+    return {std::move(found), set};
 }
 
 }  // namespace redlock::cli

@@ -4,6 +4,7 @@
 
 #include "cli/doctor/doctor_rules.hpp"
 #include "cli/servers/server_group.hpp"
+#include "cli/servers/set_views.hpp"
 #include "quorum/votes.hpp"
 
 #include <redlock/config.hpp>
@@ -32,11 +33,10 @@ struct vote_count {
     std::string text_of_needed() const;  // "and 2 must"
 };
 
-// What the record of a set says, where it has another number of members than the list; otherwise zeros.
-struct set_words {
-    std::size_t needed{0};  // votes
-    std::size_t size{0};
-};
+bool votes(node_status const& n, bool with_tokens);
+
+// Whether it will say nothing else in the next moments.
+bool has_spoken(node_status const& n, bool with_tokens);
 
 // What a client with this configuration, which locks nothing, sees of its nodes when each of them has voted or said why not, or after `timeout`.
 std::vector<node_status> look_as_a_client(config settings, bool with_tokens, std::chrono::milliseconds timeout);
@@ -44,15 +44,19 @@ std::vector<node_status> look_as_a_client(config settings, bool with_tokens, std
 // The finding that nobody can acquire a lock, in which shards, and why; or that no further node may fail. None: neither is so. No I/O.
 std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool with_tokens, set_words const& said = {});
 
-// A client that locks nothing does not see why a grant would fail: such nodes get that as the reason why they do not vote. `nodes`: what such a client sees, in
-// the order of the others. No I/O.
-void note_those_that_grant_nothing(std::vector<node_status>& nodes, std::vector<doctor_probe> const& asked, config const& settings);
+// What a client that locks nothing does not see: why a grant would fail, which is why such nodes do not vote; and that nodes will vote as soon as one asks.
+// `nodes`: what such a client sees, in the order of the others. No I/O.
+void note_what_a_lock_shows(std::vector<node_status>& nodes, std::vector<doctor_probe> const& asked, config const& settings);
 
 // No I/O.
 set_words words_of_set(std::vector<doctor_probe> const& nodes, config const& settings);
 
 // For a command that is about something else: all of that, of the nodes that it talks to.
-std::vector<finding> findings_about_votes(server_group& nodes, settings const& from, std::chrono::milliseconds timeout);
+struct vote_report {
+    std::vector<finding> findings;
+    set_words set;
+};
+vote_report report_about_votes(server_group& nodes, settings const& from, std::chrono::milliseconds timeout);
 
 }  // namespace redlock::cli
 

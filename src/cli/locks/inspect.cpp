@@ -41,8 +41,10 @@ void look_in_shard(inspect_options const& options, settings_of_some const& some,
     nodes.leave_out_silent();
     std::vector<std::string> names;
     for (std::size_t const place : some.places) names.push_back(options.names[place]);
-    auto const locks = look(nodes, names);
+    auto locks = look(nodes, names);
     auto const semaphores = look_for_semaphores(nodes, names);
+    auto report = report_about_votes(nodes, some.of, options.from.timeout);
+    if (report.set.size > 0) locks = look(nodes, names, report.set);  // the list is not that of the set
     for (std::size_t i = 0; i < names.size(); ++i) {
         auto const& [lock, semaphore, one] = std::tie(locks[i], semaphores[i], all[some.places[i]]);
         one.known = lock.state != lock_state::unknown && (!semaphore || (semaphore->is_known() && semaphore->held_unclearly() == 0));
@@ -54,7 +56,7 @@ void look_in_shard(inspect_options const& options, settings_of_some const& some,
         if (semaphore) one.text = text_of(out, nodes, *semaphore);
         if (!semaphore || is_anywhere(lock)) one.text += text_of_lock(out, nodes, lock);
     }
-    for (finding& f : findings_about_votes(nodes, some.of, options.from.timeout)) {
+    for (finding& f : report.findings) {
         if (some.of.client.place) f.where = "shard " + std::to_string(some.of.client.place->shard);
         found.push_back(std::move(f));
     }

@@ -80,14 +80,15 @@ private:
 
     void show(search_result const& found)
     {
-        if (options_.json) return out_.write(dump(to_json(nodes_.names(), found, std::chrono::system_clock::now()), -1));
-        if (!out_.live()) return out_.write(lock_lines(found));
+        auto const write = [this](std::string_view text) { out_.write(text, [this] { return nodes_.look_for_signal(); }); };
+        if (options_.json) return write(dump(to_json(nodes_.names(), found, std::chrono::system_clock::now()), -1));
+        if (!out_.live()) return write(lock_lines(found));
         auto const now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
         auto const title = local_time(static_cast<std::uint64_t>(now)) + ", every " + in_words(options_.interval) + ", Ctrl-C ends";
         auto const above = out_.fold(title, 0) + '\n' + remarks(out_, nodes_, found, limits_) + '\n';
         auto const used = static_cast<std::size_t>(std::count(above.begin(), above.end(), '\n'));
         auto const left = out_.lines() > used + 3 ? out_.lines() - used - 1 : 3;
-        out_.write(std::string{terminal::redraw} + above + first_lines(lock_table(out_, found), left));
+        write(std::string{terminal::redraw} + above + first_lines(lock_table(out_, found), left));
     }
 
     list_options const& options_;

@@ -224,12 +224,13 @@ key_view read_key(answers const& from, std::size_t first)
     return k;
 }
 
-lock_view judge(std::string name, std::vector<key_view> nodes)
+lock_view judge(std::string name, std::vector<key_view> nodes, set_words const& set)
 {
     lock_view view;
     view.name = std::move(name);
     view.nodes = std::move(nodes);
-    view.majority = quorum::majority(view.nodes.size());
+    view.members = std::max(set.size, view.nodes.size());
+    view.majority = set.needed > 0 ? set.needed : quorum::majority(view.nodes.size());
 
     std::map<std::pair<std::string, std::string>, std::size_t> votes;
     for (std::size_t i = 0; i < view.nodes.size(); ++i) {
@@ -251,10 +252,10 @@ lock_view judge(std::string name, std::vector<key_view> nodes)
                 view.holder = i;
     }
     find_newest_state(view);
-    std::size_t const silent = view.nodes.size() - view.answered;
+    std::size_t const silent = view.members - view.answered;
     if (view.held_on >= view.majority) {
         view.state = lock_state::held;
-        view.faults_tolerated = view.held_on + view.majority - view.nodes.size() - 1;
+        view.faults_tolerated = view.held_on - view.majority;
     } else if (view.held_on + silent >= view.majority) {
         view.state = lock_state::unknown;
     } else {
@@ -269,11 +270,11 @@ lock_view judge(std::string name, std::vector<key_view> nodes)
     return view;
 }
 
-lock_view view_of(std::string name, std::vector<answers> const& all, std::size_t first)
+lock_view view_of(std::string name, std::vector<answers> const& all, std::size_t first, set_words const& set)
 {
     std::vector<key_view> keys;
     for (answers const& a : all) keys.push_back(read_key(a, first));
-    return judge(std::move(name), std::move(keys));
+    return judge(std::move(name), std::move(keys), set);
 }
 
 bool is_anywhere(lock_view const& lock)
@@ -281,7 +282,7 @@ bool is_anywhere(lock_view const& lock)
     return std::any_of(lock.nodes.begin(), lock.nodes.end(), [](key_view const& k) { return k.present; });
 }
 
-std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const& names)
+std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const& names, set_words const& set)
 {
     std::vector<words> commands;
     for (std::string const& name : names)
@@ -289,7 +290,7 @@ std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const&
     auto const all = nodes.ask(commands);
 
     std::vector<lock_view> views;
-    for (std::size_t n = 0; n < names.size(); ++n) views.push_back(view_of(names[n], all, n * questions_per_key));
+    for (std::size_t n = 0; n < names.size(); ++n) views.push_back(view_of(names[n], all, n * questions_per_key, set));
     return views;
 }
 

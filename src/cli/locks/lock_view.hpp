@@ -4,6 +4,7 @@
 #define REDLOCK_CLI_LOCKS_LOCK_VIEW_HPP
 
 #include "cli/servers/server_group.hpp"
+#include "cli/servers/set_views.hpp"
 #include "core/lease/holder_info.hpp"
 #include "quorum/state_stamp.hpp"
 
@@ -64,13 +65,14 @@ struct lock_view {
 
     lock_state state{lock_state::unknown};
     std::size_t answered{0};
+    std::size_t members{1};  // of the set, which may have others than these nodes
     std::size_t majority{1};
     // How many nodes have the most frequent value; of readers the one on the fewest nodes counts, a majority at least.
     std::size_t held_on{0};
     std::size_t readers{0};  // how many hold it together; 0: nobody reads
     bool writer_waits{false};  // on one node at least
     std::optional<std::size_t> holder;  // a node that has this value; none: no node has the key
-    std::size_t faults_tolerated{0};  // how many nodes can lose this value before another value could get a majority
+    std::size_t faults_tolerated{0};  // how many more nodes can fail, or lose this value, and a majority still has it
     std::int64_t ttl_ms{-1};  // time until fewer than a majority have it, without an extension; -1: never
     std::optional<std::uint64_t> counter;  // the largest counter on the nodes that have it
     std::optional<std::size_t> published;  // a node that has the newest state; none: no node that answered has one
@@ -102,16 +104,16 @@ inline constexpr std::size_t state_beginning = 8'192;  // bytes
 key_view read_key(answers const& from, std::size_t first);
 
 // Concludes the state of a lock from its key on each node.
-lock_view judge(std::string name, std::vector<key_view> nodes);
+lock_view judge(std::string name, std::vector<key_view> nodes, set_words const& set = {});
 
 // The same from the answers of all nodes to questions_about.
-lock_view view_of(std::string name, std::vector<answers> const& all, std::size_t first = 0);
+lock_view view_of(std::string name, std::vector<answers> const& all, std::size_t first = 0, set_words const& set = {});
 
 // Whether a node has a key of it.
 bool is_anywhere(lock_view const& lock);
 
 // Asks all nodes about all names in one message, and blocks until they have answered or failed.
-std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const& names);
+std::vector<lock_view> look(server_group& nodes, std::vector<std::string> const& names, set_words const& set = {});
 
 }  // namespace redlock::cli
 

@@ -123,7 +123,7 @@ std::string headline(terminal const& out, lock_view const& lock)
     case lock_state::free: return line + out.paint(tone::good, "free") + wish_in_words(lock);
     case lock_state::unknown:
         return line + out.paint(tone::alarm, "unknown") + ", since " +
-               so_few_nodes(lock.answered, lock.nodes.size(), "answered", "did not answer");
+               so_few_nodes(lock.answered, lock.members, "answered", "did not answer");
     case lock_state::partly:
         return line + out.paint(tone::warning, "held by nobody") + ", but keys are there: an attempt under way, or what is left of one";
     case lock_state::held: break;
@@ -137,7 +137,8 @@ std::string headline(terminal const& out, lock_view const& lock)
 std::string second_line(lock_view const& lock)
 {
     if (lock.state != lock_state::held) return "";
-    std::string line = "on " + std::to_string(lock.held_on) + " of " + count_of(lock.nodes.size(), "node") + ", a majority";
+    std::string line = "on " + std::to_string(lock.held_on) + " of " + count_of(lock.nodes.size(), "node") + ", a majority" +
+                       (lock.members > lock.nodes.size() ? " of the " + std::to_string(lock.members) + " members of the set" : "");
     line += lock.faults_tolerated == 0 ? " that survives no further fault" : "; survives " + count_of(lock.faults_tolerated, "more fault");
     if (auto const first = lock.first_reader_ttl_ms(); lock.readers > 1 && first >= 0 && lock.ttl_ms >= 0)
         line += "; the first reader ends in " + ttl_in_words(first) + ", the last in " + ttl_in_words(lock.ttl_ms) +

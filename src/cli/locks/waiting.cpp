@@ -28,7 +28,7 @@ std::string without_vain_countdown(std::string why, client_status const& all)
     return why.substr(0, why.rfind(": ", counts_down)) + ", and too few nodes have their data to admit it";
 }
 
-std::string line_of(std::string const& node, std::string const& why) { return "\n  " + node + ": " + for_users(printable(why)); }
+std::string line_of(std::string const& node, std::string const& why) { return "\n  " + node + ": " + printable(why); }
 
 bool is_held_by_another(lock_view const& lock) { return lock.state == lock_state::held && !lock.is_asked_for_here; }
 
@@ -48,6 +48,14 @@ std::size_t count_voting(client_status const& nodes, bool fencing)
     return static_cast<std::size_t>(std::count_if(nodes.nodes.begin(), nodes.nodes.end(), votes));
 }
 
+std::string failure_in_words(error_code why, client_status const& nodes, bool fencing)
+{
+    bool const is_of_votes = why == errc::no_majority || why == errc::acquire_timed_out_no_majority;
+    auto const all = nodes.nodes.size();
+    if (!is_of_votes || count_voting(nodes, fencing) >= quorum::majority(all)) return why.message();
+    return all == 1 ? "the node does not vote" : "no majority of nodes may vote";
+}
+
 std::string nodes_without_vote(client_status const& nodes, bool fencing)
 {
     std::string text;
@@ -63,9 +71,12 @@ std::string waiting_in_words(lock_view const& lock, client_status const& nodes, 
     std::string text = "waiting for " + name_in_words(lock.name) + " for " + in_words(waited);
     bool const held = is_held_by_another(lock);
     if (held) text += ": it is held by " + holder_of(lock);
-    if (voting < lock.majority)
-        return text + (held ? "; and only " : ": only ") + std::to_string(voting) + " of " + count_of(nodes.nodes.size(), "node") +
-               (voting == 1 ? " has" : " have") + " a vote, and a majority is " + std::to_string(lock.majority) + without_vote;
+    if (voting < lock.majority) {
+        text += held ? "; and " : ": ";
+        if (nodes.nodes.size() == 1) return text + "the node has no vote" + without_vote;
+        return text + "only " + std::to_string(voting) + " of " + count_of(nodes.nodes.size(), "node") + (voting == 1 ? " has" : " have") +
+               " a vote, and a majority is " + std::to_string(lock.majority) + without_vote;
+    }
     if (held) return text;
     if (lock.is_asked_for_here) return text + ": nobody else holds it, and too few of the votes for it count so far" + without_vote;
     if (lock.state == lock_state::unknown) return text + ": who holds it could not be read" + without_vote;

@@ -43,6 +43,9 @@ std::size_t count_voting(client_status const& nodes, bool fencing);
 // The nodes without a vote, one a line, with the reasons; empty: all have one.
 std::string nodes_without_vote(client_status const& nodes, bool fencing);
 
+// Why a lock was not acquired.
+std::string failure_in_words(error_code why, client_status const& nodes, bool fencing);
+
 // `job is held by web-3, process 4711, since ...`. With `all_the_time` the text adds that the lock was not free during all of --wait.
 std::string contended_in_words(lock_view const& lock, bool all_the_time);
 

@@ -126,7 +126,7 @@ std::vector<table::cell> row(semaphore_view const& of, history const& seen)
             {std::to_string(seen.turns)}};
 }
 
-void draw(terminal const& out, watch_options const& options, server_group const& nodes, std::vector<watched> const& locks,
+void draw(terminal const& out, watch_options const& options, server_group& nodes, std::vector<watched> const& locks,
           std::vector<histories> const& seen)
 {
     table rows{{"lock", "state", "holder", "nodes", "ttl", "held", "turns"}};
@@ -140,7 +140,7 @@ void draw(terminal const& out, watch_options const& options, server_group const&
         auto const& problem = locks.front().lock.nodes[i].problem;
         if (!problem.empty()) text += '\n' + out.fold(out.paint(tone::alarm, nodes.name(i) + ": " + printable(problem)), 2);
     }
-    out.write(text + '\n');
+    out.write(text + '\n', [&] { return nodes.look_for_signal(); });
 }
 
 std::string line(lock_view const& lock, history const& seen)
@@ -213,7 +213,8 @@ int execute(watch_options const& options)
             continue;
         }
         for (std::size_t i = 0; i < locks.size(); ++i) {
-            out.write(options.json ? json_line(nodes, locks[i], seen[i]) : lines(locks[i], seen[i]));
+            out.write(options.json ? json_line(nodes, locks[i], seen[i]) : lines(locks[i], seen[i]),
+                      [&] { return nodes.look_for_signal(); });
         }
     }
     return to_int(known || nodes.interrupted() ? exit_code::success : exit_code::no_majority);

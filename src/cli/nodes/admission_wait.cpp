@@ -34,7 +34,7 @@ std::string words_about(node_status const& n)
     if (n.state == node_state::connecting) return "no connection so far";
     if (n.state == node_state::down)
         return "not connected: " + printable(n.last_error_text.empty() ? n.last_error.message() : n.last_error_text);
-    return std::string{to_string(n.admission)} + ": " + for_users(printable(n.admission_text));
+    return std::string{to_string(n.admission)} + ": " + printable(n.admission_text);
 }
 
 class admitting {

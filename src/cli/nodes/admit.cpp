@@ -2,7 +2,7 @@
 #include "cli/nodes/admission_wait.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
-#include "cli/output/terminal.hpp"
+#include "cli/output/progress.hpp"
 #include "cli/output/text.hpp"
 #include "cli/servers/settings.hpp"
 
@@ -33,7 +33,7 @@ int execute(admit_options const& options)
     ::signal(SIGPIPE, SIG_IGN);  // it goes on, also when nobody reads of it
     auto const of_clusters = settings_of_clusters(options.from);
     auto const settings = of_clusters ? of_clusters->client : settings_of(options.from).client;
-    terminal out;
+    progress out;
     auto const say = [&](std::string const& text) {
         if (!options.json) out.say(text);
     };

@@ -153,7 +153,7 @@ void node_change::announce(quorum::set_change const& plan)
     else text = wanted_.leaves + " is replaced by " + wanted_.join.front() + " in " + quorum::in_words(plan.before());
     if (text == announced_) return;
     announced_ = text;
-    tell(out_.fold(printable(text), 2) + '\n');
+    tell(terminal_.fold(printable(text), 2) + '\n');
 }
 
 void node_change::carry_out(std::optional<milliseconds> patience)

@@ -4,6 +4,7 @@
 #define REDLOCK_CLI_NODES_NODE_CHANGE_HPP
 
 #include "cli/options/commands.hpp"
+#include "cli/output/progress.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/servers/server_group.hpp"
 #include "quorum/sets/set_change.hpp"
@@ -50,7 +51,8 @@ private:
     bool json_;
     std::vector<std::string> members_;  // what the nodes are called in a record
     std::optional<server_group> nodes_;
-    terminal out_;
+    terminal terminal_;  // how wide it is
+    progress out_;
     std::string announced_;
     std::vector<std::string> set_;  // its members now
     std::size_t votes_needed_{0};  // a majority of them

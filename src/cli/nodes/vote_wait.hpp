@@ -26,6 +26,9 @@ public:
 
     bool is_sure(client_status const& nodes, bool fencing, std::chrono::steady_clock::time_point now);
 
+    // Whether it may be sure when it is asked again, sure_after later.
+    bool is_in_doubt() const noexcept { return since_.has_value(); }
+
 private:
     std::optional<std::chrono::steady_clock::time_point> since_;
 };
@@ -43,6 +46,9 @@ public:
     // `patience`: none: as long as it takes. One at a time.
     void start(std::optional<milliseconds> patience, std::function<void(end)> done);
 
+    // For who does not wait: `hopeless`, or `too_late` as soon as that is not so.
+    void look_for_hope(std::function<void(end)> done);
+
     // `done` is not called any more. False: nothing was under way.
     bool stop();
 
@@ -53,6 +59,7 @@ private:
     client& nodes_;
     bool fencing_;
     lost_hope hope_;
+    bool ends_with_hope_{false};
     std::optional<std::chrono::steady_clock::time_point> until_;
     std::function<void(end)> done_;
     std::shared_ptr<bool const> const exists_{std::make_shared<bool const>(true)};  // while this object does

@@ -44,12 +44,15 @@ CLI::Option* add_number(CLI::App& to, std::string const& name, Into& into, bound
     return to.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
-// As many permits as a semaphore can have.
-inline constexpr bounds permit_bounds{1, 64};
-
 void add_signal(CLI::App& to, std::string const& name, int& into, std::string const& help);
 void add_nodes(CLI::App& to, node_options& into, bool with_timeout);
 void add_ticket(CLI::App& to, ticket_option& into, std::string const& help);
+
+// Of semaphores: adds the options of a command that holds one, or refuses them with a reason; and checks what goes together.
+void add_semaphore(CLI::App& to, run_options& into);
+void refuse_semaphore(CLI::App& to);
+void check_semaphore(run_options const& options);
+void check_semaphore(semaphore_command_options const& options);
 
 }  // namespace redlock::cli
 

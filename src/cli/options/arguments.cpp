@@ -1,5 +1,6 @@
 #include "cli/options/arguments.hpp"
 
+#include "cli/options/argument_kinds.hpp"
 #include "cli/options/argument_parser.hpp"
 #include "cli/options/help_texts.hpp"
 #include "cli/output/exit_codes.hpp"
@@ -84,24 +85,6 @@ void check_release(release_options const& options)
                       "a ticket names its lock, and its holder agrees: --ticket goes without NAME, --host, --pattern, --force and --yes"};
 }
 
-// What a permit is not, or cannot be combined with.
-void check_permits(run_options const& options)
-{
-    auto const refuse_with = [](char const* why, char const* option) {
-        throw failure{exit_code::usage, std::string{why} + ": --permits goes without " + option};
-    };
-    if (options.take && !options.permits)
-        throw failure{exit_code::usage, "--take is how many permits of a semaphore: say with --permits how many there are in all"};
-    if (!options.permits) return;
-    if (options.shared) refuse_with("a permit is held by one alone, and readers are not counted", "--shared");
-    if (options.no_fencing) refuse_with("permits need tokens", "--no-fencing");
-    if (!options.ticket.text.empty()) refuse_with("there are no tickets of permits", "--ticket");
-    if (options.pass_lease) refuse_with("there are no tickets of permits", "--pass-lease");
-    if (options.take && *options.take > *options.permits)
-        throw failure{exit_code::usage, "--take " + std::to_string(*options.take) + " is more than the " +
-                                            std::to_string(*options.permits) + " permits that there are"};
-}
-
 }  // namespace
 
 argument_parser::argument_parser()
@@ -141,7 +124,7 @@ void argument_parser::finish_hold(run_options& options, CLI::App const& sub)
     bool const by_ticket = !options.ticket.text.empty();
     if (options.shared && by_ticket)
         throw failure{exit_code::usage, "a ticket is of a lock that one holds alone: --ticket goes without --shared"};
-    check_permits(options);
+    check_semaphore(options);
     bool const named = sub.get_option("NAME")->count() + sub.get_option("--name")->count() > 0;
     if (named && by_ticket) throw failure{exit_code::usage, "a ticket names its lock: --ticket goes without NAME"};
     if (!named && !by_ticket) throw failure{exit_code::usage, "NAME is required; see redlock " + sub.get_name() + " --help"};
@@ -183,8 +166,7 @@ request argument_parser::finish(Options&& options, bool separated, std::vector<s
         finish_name(options.name, acquire_name_, behind);
     } else if constexpr (std::is_same_v<kind, semaphore_command_options>) {
         finish_name(options.name, semaphore_name_, behind);
-        if (!options.permits && (options.wait || options.bootstrap))
-            throw failure{exit_code::usage, "--wait and --bootstrap are for a change: give --permits, too"};
+        check_semaphore(options);
     } else if constexpr (requires { options.names; }) {
         options.names.insert(options.names.end(), behind.begin(), behind.end());
         if constexpr (std::is_same_v<kind, release_options>) check_release(options);
@@ -253,8 +235,13 @@ std::string argument_parser::unexpected_words(std::vector<std::string> const& ar
 {
     auto const subs = app_.get_subcommands();
     auto const rest = app_.remaining(true);
-    auto const is_rest = [&](std::string const& word) { return std::find(rest.begin(), rest.end(), word) != rest.end(); };
-    auto const first = std::find_if(arguments.begin(), arguments.end(), is_rest);
+    auto first = arguments.end();
+    auto left = rest.rbegin();
+    for (auto a = arguments.end(); a != arguments.begin() && left != rest.rend();)  // from the end: a lock may be called like its command
+        if (*--a == *left) {
+            first = a;
+            ++left;
+        }
     std::string const word = first == arguments.end() ? rest.front() : *first;
     bool const runs = !subs.empty() && subs.front() == run_sub_;
     bool const could_be_name = !word.starts_with("--") && !subs.empty() && subs.front()->get_option_no_throw("NAME") != nullptr;

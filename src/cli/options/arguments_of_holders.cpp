@@ -9,16 +9,6 @@ namespace {
 
 constexpr bounds descriptor_bounds{0, 1'048'575}, passed_bounds{3, 1'023}, exit_code_bounds{0, 255};
 
-// An option that is not there.
-void refuse_permits(CLI::App& to)
-{
-    auto const refuse = [](std::string const&) {
-        throw CLI::ValidationError{
-            "--permits", "there are no tickets of permits; redlock run NAME --permits K -- COMMAND holds one while a command runs"};
-    };
-    to.add_option_function<std::string>("--permits", refuse, "")->group("");
-}
-
 // An empty word is a variable of a script that was never set: without it, more locks would be found.
 CLI::Option* add_search(CLI::App& to, std::string const& name, std::string& into, std::string const& help)
 {
@@ -56,10 +46,7 @@ CLI::Option* argument_parser::add_held(CLI::App& to, run_options& into)
     auto* const shared = to.add_flag("--shared", into.shared,
                                      "Holds the lock together with others that say --shared, and with nobody else: a reader")
                              ->excludes(no_fencing);
-    add_number(to, "--permits", into.permits, permit_bounds, "number of permits",
-               "NAME is a semaphore: at most so many hold it at once, on all hosts. All must say the same number (redlock semaphore)");
-    add_number(to, "--take", into.take, permit_bounds, "number of permits",
-               "With --permits: takes so many of them at once, all or none; default 1");
+    add_semaphore(to, into);
     to.add_flag("--bootstrap", into.bootstrap, "Nothing was ever locked on these nodes: does not wait for leases that they may have lost");
     add_number(to, "--events-fd", into.events_fd, descriptor_bounds, "descriptor",
                "Writes to this open descriptor what happens, a line of JSON for each event; the command does not inherit it");
@@ -124,7 +111,7 @@ void argument_parser::acquire()
                  "How long the lock is held; nobody extends it before the ticket is used; default 30s, with --config what it says");
     add_waits(sub, acquire_);
     sub.add_option("--label", acquire_.label, "A word for redlock inspect, beside host and process")->type_name("TEXT");
-    refuse_permits(sub);
+    refuse_semaphore(sub);
     sub.add_flag("--no-fencing", acquire_.no_fencing, "Without a fencing token");
     sub.add_flag("--bootstrap", acquire_.bootstrap,
                  "Nothing was ever locked on these nodes: does not wait for leases that they may have lost");

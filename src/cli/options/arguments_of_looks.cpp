@@ -1,4 +1,4 @@
-// The options of the commands that show locks, and change a semaphore.
+// The options of the commands that show locks.
 #include "cli/options/argument_kinds.hpp"
 #include "cli/options/argument_parser.hpp"
 #include "cli/options/help_texts.hpp"
@@ -17,20 +17,6 @@ void argument_parser::inspect()
     names_.push_back(sub.add_option("NAME", inspect_.names, "The locks; behind -- they may begin with a dash")->required()->type_name(""));
     add_nodes(sub, inspect_.from, true);
     sub.add_flag("--json", inspect_.json, "Prints JSON");
-}
-
-void argument_parser::semaphore()
-{
-    CLI::App& sub = add("semaphore", "Says who holds the permits of a semaphore, and changes how many there are", semaphore_examples,
-                        semaphore_);
-    semaphore_name_ = sub.add_option("NAME", semaphore_.name, "The semaphore; behind -- it may begin with a dash")->type_name("");
-    add_nodes(sub, semaphore_.from, true);
-    add_number(sub, "--permits", semaphore_.permits, permit_bounds, "number of permits",
-               "Changes the number to this one, on all nodes, and waits until nobody holds a slot above it");
-    add_duration(sub, "--wait,-w", semaphore_.wait, "With --permits: how long to wait for them at most; default: as long as it takes");
-    sub.add_flag("--bootstrap", semaphore_.bootstrap,
-                 "With --permits: nothing was ever locked on these nodes: does not wait for leases that they may have lost");
-    sub.add_flag("--json", semaphore_.json, "Prints JSON");
 }
 
 void argument_parser::list()

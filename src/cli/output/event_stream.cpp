@@ -124,14 +124,15 @@ void event_stream::stop_waiting()
     descriptor_.cancel(ignored);
 }
 
-void event_stream::drain(std::chrono::milliseconds patience)
+bool event_stream::drain(std::chrono::milliseconds patience)
 {
     auto const end = std::chrono::steady_clock::now() + patience;
     while (!kept_.empty()) {
         auto const left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-        if (left.count() <= 0 || !is_ready(descriptor_.native_handle(), static_cast<int>(left.count()))) return;
+        if (left.count() <= 0 || !is_ready(descriptor_.native_handle(), static_cast<int>(left.count()))) return false;
         push();
     }
+    return true;
 }
 
 }  // namespace redlock::cli

@@ -41,8 +41,8 @@ public:
     // From now on nothing waits for the reader any more, so that the executor's run() can return; write() goes on to try.
     void stop_waiting();
 
-    // Waits for the reader until all is written, or for `patience` at most.
-    void drain(std::chrono::milliseconds patience);
+    // Waits for the reader until all is written, or for `patience` at most. False: something is left.
+    bool drain(std::chrono::milliseconds patience);
 
 private:
     void push();

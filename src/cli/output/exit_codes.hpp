@@ -25,6 +25,7 @@ enum class exit_code : int {
 };
 
 inline int to_int(exit_code code) noexcept { return static_cast<int>(code); }
+inline exit_code ended_by(int signal) noexcept { return static_cast<exit_code>(to_int(exit_code::signal) + signal); }
 
 // Ends redlock with an exit code. main writes what() to stderr.
 class failure : public std::runtime_error {

@@ -2,8 +2,12 @@
 
 #include "cli/output/text.hpp"
 
+#include <boost/asio/io_context.hpp>
+
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
 
 #include <unistd.h>
 
@@ -27,5 +31,15 @@ notes::~notes() { to_.drain(patience_with_stderr); }
 void notes::say(std::string const& text) { to_.write(note_line(text)); }
 
 void notes::stop_waiting() { to_.stop_waiting(); }
+
+void say_on_stderr(std::string const& text)
+{
+    try {
+        asio::io_context io{1};
+        notes{io.get_executor()}.say(text);
+    } catch (std::exception const&) {  // no descriptor is left
+        std::fputs(note_line(text).c_str(), stderr);
+    }
+}
 
 }  // namespace redlock::cli

@@ -26,6 +26,9 @@ private:
     event_stream to_;
 };
 
+// The same of a command that does nothing else meanwhile: the reader has a second.
+void say_on_stderr(std::string const& text);
+
 }  // namespace redlock::cli
 
 #endif

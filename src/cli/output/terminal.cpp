@@ -3,12 +3,14 @@
 #include "cli/output/exit_codes.hpp"
 #include "cli/output/text.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -42,6 +44,7 @@ bool can_move()
 }
 
 constexpr std::size_t default_columns = 80, default_lines = 24;
+constexpr int looks_for_signals_every_ms = 100;
 
 }  // namespace
 
@@ -77,30 +80,20 @@ std::string terminal::paint(tone what, std::string_view text) const
     return std::string{"\x1b["} + code(what) + 'm' + std::string{text} + "\x1b[0m";
 }
 
-namespace {
-
-// Why the text could not be written; empty: it was.
-std::string written(std::string_view text)
+void terminal::write(std::string_view text, std::function<int()> const& ends) const
 {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
-    return std::string{"cannot write to the output: "} + std::strerror(errno);
-}
-
-}  // namespace
-
-void terminal::write(std::string_view text) const
-{
-    if (auto const problem = written(text); !problem.empty()) throw failure{exit_code::internal, problem};
-}
-
-void terminal::say(std::string_view text)
-{
-    if (auto const problem = written(text); problem_.empty()) problem_ = problem;
-}
-
-void terminal::check() const
-{
-    if (!problem_.empty()) throw failure{exit_code::internal, problem_ + "; all else was done"};
+    auto const fail = [](int error) { throw failure{exit_code::internal, std::string{cannot_write} + std::strerror(error)}; };
+    while (!text.empty()) {
+        pollfd out{STDOUT_FILENO, POLLOUT, 0};
+        int const ready = ::poll(&out, 1, ends ? looks_for_signals_every_ms : -1);
+        if (ready < 0 && (errno != EINTR || !ends)) fail(errno);
+        if (int const by = ends && ready <= 0 ? ends() : 0; by > 0)
+            throw failure{ended_by(by), std::string{cannot_write} + "nobody reads it"};
+        if (ready <= 0) continue;
+        auto const written = ::write(STDOUT_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+        else if (written < 0 && errno != EAGAIN && (errno != EINTR || !ends)) fail(errno);
+    }
 }
 
 }  // namespace redlock::cli

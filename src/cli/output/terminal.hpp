@@ -3,10 +3,14 @@
 #define REDLOCK_CLI_OUTPUT_TERMINAL_HPP
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace redlock::cli {
+
+// Begins the sentence about an output that nobody gets.
+inline constexpr char const* cannot_write = "cannot write to the output: ";
 
 enum class tone { plain, quiet, strong, good, warning, alarm };
 
@@ -28,12 +32,9 @@ public:
 
     std::string paint(tone what, std::string_view text) const;
 
-    // Writes to stdout at once. Throws failure when nobody reads it any more.
-    void write(std::string_view text) const;
-
-    // The same for a command that is in the middle of a change: it goes on, and check() throws in the end.
-    void say(std::string_view text);
-    void check() const;
+    // Writes to stdout at once, or waits for its reader. Throws failure when nobody reads it any more, and when `ends` returns the number of a signal while nobody
+    // does: a signal that is handled does not end a write that has not begun.
+    void write(std::string_view text, std::function<int()> const& ends = {}) const;
 
     // Back to the top of an empty screen, for views that are drawn again.
     static constexpr std::string_view redraw = "\x1b[H\x1b[J";
@@ -41,7 +42,6 @@ public:
 private:
     bool live_;
     bool colours_;
-    std::string problem_;  // why something could not be said; empty: all was
 };
 
 }  // namespace redlock::cli

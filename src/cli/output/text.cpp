@@ -295,13 +295,6 @@ std::vector<std::string> split_urls(std::string_view text)
     return urls;
 }
 
-std::string for_users(std::string text)
-{
-    constexpr std::string_view member = "set config::bootstrap", option = "give --bootstrap";
-    if (auto const at = text.find(member); at != std::string::npos) text.replace(at, member.size(), option);
-    return text;
-}
-
 std::string count_of(std::size_t n, std::string_view noun) { return count_of(n, noun, std::string{noun} + 's'); }
 
 std::string count_of(std::size_t n, std::string_view noun, std::string_view nouns)

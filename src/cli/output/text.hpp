@@ -52,9 +52,6 @@ std::vector<std::string> split_list(std::string_view text);
 // The same for URLs of nodes: the commas between the Sentinels of one URL do not divide.
 std::vector<std::string> split_urls(std::string_view text);
 
-// An error text of the library, with the names of members of `config` replaced by the command's options.
-std::string for_users(std::string text);
-
 // "1 node", "3 nodes".
 std::string count_of(std::size_t n, std::string_view noun);
 std::string count_of(std::size_t n, std::string_view noun, std::string_view nouns);

@@ -39,6 +39,9 @@ public:
     // after the end of redlock nothing else tells whose processes they were.
     void note(std::vector<process> const& outside) noexcept;
 
+    // Whether it has killed what it was to protect. Precondition: after protect(), before release().
+    bool has_killed() const noexcept { return shared_->group.load() == 0; }
+
     // There is nothing left to kill.
     void release() noexcept;
 

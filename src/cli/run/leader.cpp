@@ -1,6 +1,8 @@
 // redlock leader: prints who leads, as redlock lead or redlock::election have published it; with --watch again with each change.
 #include "cli/options/commands.hpp"
+#include "cli/output/event_stream.hpp"
 #include "cli/output/exit_codes.hpp"
+#include "cli/output/notes.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/text.hpp"
 #include "cli/servers/ending_signals.hpp"
@@ -19,8 +21,13 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include <unistd.h>
 
 namespace redlock::cli {
 
@@ -59,8 +66,27 @@ std::string line_of(leader_info const& leader)
     return text + (leader.label.empty() ? "" : ' ' + leader.label) + '\n';
 }
 
+// While nobody reads, signals do not wait.
+class lasting_output {
+public:
+    explicit lasting_output(asio::io_context& io)
+    {
+        if (auto const why = problem_of_descriptor(STDOUT_FILENO); !why.empty()) fail(why);
+        to_.emplace(io.get_executor(), STDOUT_FILENO, [](std::uint64_t) { return std::string{}; }, fail);
+    }
+
+    void write(std::string_view text) { to_->write(text); }
+    void stop_waiting() { to_->stop_waiting(); }
+    bool is_read() { return to_->drain(std::chrono::seconds{0}); }
+
+private:
+    static void fail(std::string const& why) { throw failure{exit_code::internal, cannot_write + why}; }
+
+    std::optional<event_stream> to_;
+};
+
 // Runs a coroutine until it ends, or a signal ends it. Returns the signal, or 0.
-int run(asio::io_context& io, client& nodes, asio::awaitable<void> what)
+int run(asio::io_context& io, client& nodes, asio::awaitable<void> what, std::optional<lasting_output>& output)
 {
     int by = 0;
     std::exception_ptr failed;
@@ -76,6 +102,7 @@ int run(asio::io_context& io, client& nodes, asio::awaitable<void> what)
         failed = e;
         signals.cancel();
         nodes.cancel();
+        if (output) output->stop_waiting();
     };
     asio::co_spawn(io, std::move(what), asio::bind_cancellation_slot(stop.slot(), ended));
     io.run();
@@ -96,21 +123,24 @@ int execute(leader_options const& options)
         nodes.run(asio::detached);
         election const race{nodes, options.name, {}, options_of(options, from.client)};
         terminal const out;
+        std::optional<lasting_output> lasting;
+        if (options.watch) lasting.emplace(io);
         bool leads = false;
         auto show = [&](leader_info const& leader) {
             leads = leader.leads;
-            if (options.json) out.write(json_of(options.name, leader));
-            else if (options.watch) out.write(line_of(leader));
-            else if (leads) out.write(printable(leader.address) + '\n');
+            auto const text = options.json    ? json_of(options.name, leader)
+                              : options.watch ? line_of(leader)
+                                              : printable(leader.address) + '\n';
+            if (lasting) lasting->write(text);
+            else if (leads || options.json) out.write(text);
         };
         auto once = [&]() -> asio::awaitable<void> {
             auto looking = race.leader();
             show(co_await std::move(looking));
         };
-        int const by = run(io, nodes, options.watch ? race.observe(show) : once());
-        if (by != 0 && !options.watch) return to_int(exit_code::signal) + by;
-        if (!options.watch && !leads && !options.json)
-            std::fprintf(stderr, "redlock: nobody leads %s\n", name_in_words(options.name).c_str());
+        int const by = run(io, nodes, options.watch ? race.observe(show) : once(), lasting);
+        if (by != 0 && (!lasting || !lasting->is_read())) return to_int(ended_by(by));
+        if (!options.watch && !leads && !options.json) say_on_stderr("nobody leads " + name_in_words(options.name));
         return to_int(options.watch || leads ? exit_code::success : exit_code::warnings);
     } catch (std::invalid_argument const& error) {
         throw failure{exit_code::usage, in_terms_of_options(error.what(), options.from)};

@@ -27,6 +27,12 @@ public:
         remind_in(first);
     }
 
+    // The next time, and only that, is another one.
+    void next_in(std::chrono::seconds time)
+    {
+        if (!stopped_) remind_in(time);
+    }
+
     // Nothing is told from then on.
     void stop()
     {

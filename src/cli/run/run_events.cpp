@@ -2,6 +2,7 @@
 
 #include "cli/locks/lock_view_text.hpp"
 #include "cli/output/signal_names.hpp"
+#include "cli/output/text.hpp"
 #include "observers/rfc3339.hpp"
 
 #include <redlock/json_log.hpp>

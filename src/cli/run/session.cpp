@@ -280,12 +280,22 @@ void session::reap()
         } else {
             command_code_ = code_of(status);
             events_.command_ended(lease_.token(), status);
+            note_killed_by_guardian();
             manager_.stopping("the command has ended" + (lost_     ? std::string{", since the lease was lost"}
                                                          : passed_ ? std::string{}
                                                                    : "; giving " + name_in_words(plan_.name) + " back"));
         }
     }
     if (child_ && command_code_) end_rest_of_group();
+}
+
+// In the last moment of the lease, which may still be valid: without these words nobody would know why the command has ended.
+void session::note_killed_by_guardian()
+{
+    if (passed_ || lost_ || !guard_.has_killed()) return;
+    lost_ = true;
+    say("the lease on " + name_in_words(plan_.name) +
+        " was about to end, and this process was stopped, or had no processor, so that the command was killed");
 }
 
 // The command was stopped by a signal. After SIGTTIN and SIGTTOU it goes on when it can have the terminal. After SIGTSTP it goes on at once, since it

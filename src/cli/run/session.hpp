@@ -120,6 +120,7 @@ private:
     void on_lost(error_code ec);
     void on_signal(int number);
     void reap();
+    void note_killed_by_guardian();
     void on_stopped(int by);
     void say_stopped(std::string const& why);
     void end_rest_of_group();
@@ -157,6 +158,7 @@ private:
     vote_wait votes_;
     std::optional<boot_clock::time_point> servers_since_;
     lost_hope hope_;
+    bool looked_for_hope_{false};
     bool hopeless_{false};  // that is why the wait ended
     std::optional<glance> glance_;
     boot_clock::time_point acquiring_since_{};

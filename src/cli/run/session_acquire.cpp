@@ -62,6 +62,7 @@ void session::explain_waiting()
 {
     hopeless_ = hope_.is_sure(nodes_.status(), plan_.permits || plan_.options.fencing, std::chrono::steady_clock::now());
     if (hopeless_) return stop_acquiring_.emit(asio::cancellation_type::terminal);
+    if (hope_.is_in_doubt()) reminder_.next_in(lost_hope::sure_after);
     if (plan_.quiet && !events_.wanted() && !manager_.listens()) return;
     if (semaphore_) return explain_waiting_for_permits();
     look_at_lock([this](lock_view const& lock) {
@@ -170,11 +171,19 @@ void session::explain_no_majority(error_code ec)
         return again_.async_wait(
             [this](error_code) { interrupted_by_ == 0 ? await_votes() : on_acquired(asio::error::operation_aborted, {}); });
     }
+    if (plan_.once && !hopeless_ && !wrong_list && !std::exchange(looked_for_hope_, true))
+        return votes_.look_for_hope([this, ec](vote_wait::end how) {
+            hopeless_ = how == vote_wait::end::hopeless;
+            interrupted_by_ == 0 ? explain_no_majority(ec) : on_acquired(asio::error::operation_aborted, {});
+        });
     auto const status = nodes_.status();
     std::string text = name_in_words(plan_.name) + " was not acquired: ";
     if (hopeless_) text += waiting_does_not_help + nodes_without_vote(status, true);
-    else if (!report_.outcome) text += ec.message() + nodes_without_vote(status, plan_.options.fencing);
-    else text += report_.outcome.message() + silent_nodes_in_words(report_, status, plan_.options.fencing);
+    else if (!report_.outcome)
+        text += failure_in_words(ec, status, plan_.options.fencing) + nodes_without_vote(status, plan_.options.fencing);
+    else
+        text += failure_in_words(report_.outcome, status, plan_.options.fencing) +
+                silent_nodes_in_words(report_, status, plan_.options.fencing);
     auto const is_quarantined = [](node_status const& n) { return n.admission == admission_state::quarantined; };
     if (plan_.nodes.quarantine_folder.empty() && std::any_of(status.nodes.begin(), status.nodes.end(), is_quarantined))
         text += std::string{"\n  "} + no_quarantine_folder;

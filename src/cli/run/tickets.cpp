@@ -106,12 +106,13 @@ public:
     // Until a majority of the nodes may vote, or a signal comes.
     vote_wait::end wait_for_votes(milliseconds patience, bool fencing)
     {
-        std::optional<vote_wait::end> result;
-        vote_wait votes{io_, nodes_, fencing};
-        votes.start(patience, [&](vote_wait::end how) { result = how; });
-        while (!result && ended_by_ == 0) io_.run_one();
-        votes.stop();
-        return result.value_or(vote_wait::end::too_late);
+        return finish_wait(fencing, [&](vote_wait& votes, auto done) { votes.start(patience, done); });
+    }
+
+    // Whether only an operator can help.
+    bool is_hopeless(bool fencing)
+    {
+        return finish_wait(fencing, [](vote_wait& votes, auto done) { votes.look_for_hope(done); }) == vote_wait::end::hopeless;
     }
 
     // Ends the operation that is under way.
@@ -156,6 +157,17 @@ public:
     }
 
 private:
+    template <class Start>
+    vote_wait::end finish_wait(bool fencing, Start start)
+    {
+        std::optional<vote_wait::end> result;
+        vote_wait votes{io_, nodes_, fencing};
+        start(votes, [&](vote_wait::end how) { result = how; });
+        while (!result && ended_by_ == 0) io_.run_one();
+        votes.stop();
+        return result.value_or(vote_wait::end::too_late);
+    }
+
     asio::io_context io_{1};
     asio::signal_set signals_{io_};
     asio::cancellation_signal stop_;
@@ -204,6 +216,7 @@ private:
     {
         hopeless_ = hope_.is_sure(with_.nodes().status(), fencing_, std::chrono::steady_clock::now());
         if (hopeless_) return with_.give_up();
+        if (hope_.is_in_doubt()) reminder_.next_in(lost_hope::sure_after);
         if (quiet_) return;
         auto const key = keys_of(config_).key_of(name_);
         glance_.emplace(with_.context().get_executor(), config_, questions_about(key), glance_timeout,
@@ -277,6 +290,8 @@ int acquire(acquire_options const& options)
         if (ends || with.ended_by() != 0 || left_for_servers() == milliseconds{0}) break;
         with.pause(pause_before_servers_are_asked_again);
     }
+    bool const found_nobody = ec && ec != condition::contended && ec != errc::wrong_node_set;
+    if (once && found_nobody && !hopeless && with.ended_by() == 0) hopeless = with.is_hopeless(fencing);
     notes.reset();
     if (!ec) return with.hand_out(std::move(held), options.name, options.json);
     if (with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
@@ -284,10 +299,11 @@ int acquire(acquire_options const& options)
     if (hopeless)
         throw failure{exit_code::config,
                       name_in_words(options.name) + " was not acquired: " + waiting_does_not_help + nodes_without_vote(status, fencing)};
-    std::string const text = name_in_words(options.name) + " was not acquired: " + (report.outcome ? report.outcome : ec).message();
+    std::string const text = name_in_words(options.name) +
+                             " was not acquired: " + failure_in_words(report.outcome ? report.outcome : ec, status, fencing);
     if (ec == condition::contended) {
         int const code = options.conflict_exit_code.value_or(to_int(exit_code::contended));
-        if (!options.quiet || code != 0) std::fprintf(stderr, "redlock: %s\n", text.c_str());
+        if (!options.quiet || code != 0) say_on_stderr(text);
         return code;
     }
     throw failure{ec == errc::wrong_node_set ? exit_code::config : exit_code::no_majority,

@@ -142,10 +142,19 @@ void server_group::stop_on_signals()
 {
     auto const signals = std::make_shared<asio::signal_set>(io_);
     add_unless_ignored(*signals, {SIGINT, SIGTERM});
-    signals->async_wait([this](error_code ec, int) {
-        if (!ec) interrupted_ = true;
+    signals->async_wait([this](error_code ec, int number) {
+        if (ec) return;
+        interrupted_ = true;
+        signal_ = number;
     });
     signals_ = signals;
+}
+
+int server_group::look_for_signal()
+{
+    io_.restart();
+    io_.poll();
+    return signal_;
 }
 
 }  // namespace redlock::cli

@@ -65,6 +65,8 @@ public:
     // From now on SIGINT and SIGTERM do not end the process, but end pause() and ask() early, and interrupted() becomes true.
     void stop_on_signals();
     bool interrupted() const noexcept { return interrupted_; }
+    // The signal that has come, also while nothing was asked; 0: none.
+    int look_for_signal();
 
     // The same as such a signal. From any thread.
     void interrupt();
@@ -83,6 +85,7 @@ private:
     std::vector<std::pair<std::size_t, std::size_t>> servers_;  // of clusters: which one, and which of its primaries
     std::shared_ptr<void> signals_;  // a signal_set; none before stop_on_signals()
     bool interrupted_{false};
+    int signal_{0};
     bool leaves_out_silent_{false};
     std::vector<answers> silent_;  // by node, what it was said to be; a problem: it was silent
 };

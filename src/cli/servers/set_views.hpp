@@ -28,6 +28,12 @@ struct set_view {
     }
 };
 
+// What the record of a set says, where it has another number of members than the list; otherwise zeros.
+struct set_words {
+    std::size_t needed{0};  // votes
+    std::size_t size{0};
+};
+
 // The text of the record, from the answer to GET.
 std::string set_text_of(reply const& r);
 

@@ -1,6 +1,7 @@
 #include "cli/servers/settings.hpp"
 
 #include "cli/output/exit_codes.hpp"
+#include "cli/output/notes.hpp"
 #include "cli/output/text.hpp"
 #include "client/shard_choice.hpp"
 #include "node/cluster/cluster_map.hpp"
@@ -8,7 +9,6 @@
 #include "quorum/sets/set_record.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -59,9 +59,8 @@ void warn_of_command_line(node_options const& options, settings const& loaded)
 {
     static bool is_said = false;
     if (options.quiet || !has_password(loaded) || std::exchange(is_said, true)) return;
-    std::fprintf(
-        stderr, "redlock: warning: every user of this machine sees the password in --nodes (ps); put the list into %s or a --config file\n",
-        nodes_variable);
+    say_on_stderr(std::string{"warning: every user of this machine sees the password in --nodes (ps); put the list into "} +
+                  nodes_variable + " or a --config file");
 }
 
 // Warns only if every user may read the file: a file that one group may read was probably given to that group on purpose.
@@ -70,8 +69,7 @@ void warn_of_readers(std::string const& file, settings const& loaded)
     struct stat s{};
     if (!has_password(loaded) || ::stat(file.c_str(), &s) != 0 || (s.st_mode & S_IROTH) == 0) return;
     std::string const name = printable(file);
-    std::fprintf(stderr, "redlock: warning: %s holds passwords, and every user of this machine may read it; chmod o-rwx %s\n", name.c_str(),
-                 name.c_str());
+    say_on_stderr("warning: " + name + " holds passwords, and every user of this machine may read it; chmod o-rwx " + name);
 }
 
 settings given(node_options const& options)
@@ -201,7 +199,8 @@ settings settings_of_servers(node_options const& options)
     if (has_cluster(chosen(options).client))
         throw failure{
             exit_code::config,
-            "nodes and dashboard do not work with a Redis Cluster; redlock list shows its locks, and redlock doctor shows the cluster"};
+            "redlock nodes does not work with a Redis Cluster, which has no set of nodes; redlock doctor shows the cluster, redlock list "
+            "and dashboard its locks"};
     return settings_of(options);
 }
 

@@ -1,12 +1,23 @@
 #include "core/acquire/acquisition.hpp"
 
+#include "base/to_error.hpp"
 #include "core/acquire/acquisitions.hpp"
+
+#include <utility>
 
 namespace redlock::detail {
 
 namespace {
 
 constexpr time_point never = time_point::max();
+
+// How the last attempt ended, or would have: an acquisition behind others of its client has made none.
+error_code outcome_of(acquisition const& what, error_code ec)
+{
+    if (!ec || ec == errc::client_not_running) return ec;
+    if (ec == errc::acquire_timed_out_no_majority && what.last_outcome == condition::contended) return errc::no_majority;
+    return what.last_outcome ? what.last_outcome : ec;
+}
 
 }  // namespace
 
@@ -38,6 +49,41 @@ void acquisition::on_timer(time_point now)
 bool acquisition::is_awaited_in(scope_coroutines const& scope) const noexcept
 {
     return awaited_by.is_connected() && awaited_by == scope.body.load();
+}
+
+void acquisition::report(error_code ec)
+{
+    if (!request.report && !ec) return;
+    if (!is_reported()) return;
+    auto made = report_of(ec);
+    if (request.report) handler.while_awaited([&] { *request.report = made; });
+    if (!ec) return;
+    handler.explain([&](failure_note& note) {
+        note.lock = request.what->text();
+        note.last_attempt = std::move(made);
+    });
+}
+
+attempt_report acquisition::report_of(error_code ec)
+{
+    environment const& env = owner_.env();
+    attempt_report report;
+    report.outcome = outcome_of(*this, ec);
+    report.attempts = attempts;
+    report.elapsed = to_microseconds(env.now() - started);
+    report.nodes = std::move(verdicts);
+    report.mode = request.what->mode();
+    if (ec == errc::client_not_running) {
+        report.nodes.assign(env.to_nodes->nodes(), {{}, vote::failed, ec, {}, {}});
+    } else if (report.nodes.empty() && ec) {
+        auto const now = env.now();
+        report.nodes.resize(env.to_nodes->nodes());
+        for (std::size_t node = 0; node < report.nodes.size(); ++node)
+            if (auto const* const why = env.to_nodes->why_not_asked(node, options().fencing, now))
+                report.nodes[node] = {{}, vote::failed, to_error(why->error), why->words(), {}};
+    }
+    for (std::size_t node = 0; node < report.nodes.size(); ++node) report.nodes[node].node = env.to_nodes->name(node);
+    return report;
 }
 
 void acquisition::was_not_sent(std::size_t nodes, std::string_view why)

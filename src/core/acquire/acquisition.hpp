@@ -62,6 +62,9 @@ public:
     // For the report: the nodes were not asked, since this client itself holds the lock.
     void was_not_sent(std::size_t nodes, std::string_view why);
 
+    // Tells how it ended, if anything asks.
+    void report(error_code ec);
+
     // Whether the body of the scope awaits it, so that the body goes on only when it has ended.
     bool is_awaited_in(scope_coroutines const& scope) const noexcept;
 
@@ -84,6 +87,8 @@ public:
     wait_queue* queue_of{nullptr};              // while it is in one
 
 private:
+    attempt_report report_of(error_code ec);
+
     acquisitions& owner_;
     quorum::backoff delay_;
     bool const asks_why_;

@@ -1,7 +1,7 @@
 #include "core/acquire/acquisitions.hpp"
 
 #include "base/cancellation.hpp"
-#include "base/to_error.hpp"
+#include "core/acquire/lock_kind.hpp"
 #include "core/acquire/self_deadlock.hpp"
 
 #include <boost/asio/error.hpp>
@@ -38,9 +38,8 @@ error_code error_of(acquire_outcome outcome, attempt const& of)
 void acquisitions::start(std::shared_ptr<acquisition> const& what, time_point now)
 {
     if (what->stop_when_idle) return refuse(*what, asio::error::operation_aborted);
-    resource const& asked = *what->request.what;
-    if (asked.is_for_permits() && (asked.permit_count() == 0 || asked.permit_count() > asked.pool()->slots.size()))
-        return refuse(*what, errc::too_many_permits);
+    lock_kind const* const special = lock_table_.kind_of(*what->request.what);
+    if (errc const why = special ? special->why_never(*what->request.what) : errc{}; why != errc{}) return refuse(*what, why);
     what->started_waiting = true;
     waiting_.push_back(*what);
     what->keeps_itself = what;
@@ -92,10 +91,15 @@ void acquisitions::try_now(acquisition& what, time_point now)
     lease_record* const here = lock_table_.lease_of(names, lock_table_.find(names));
     if (here && reenter(what, *here, now)) return;
     if (here) return reject_locally(what, held_here, now);
-    if (lock_table_.has_too_many_permits_for(names))
-        return reject_locally(what, "this client holds so many permits that too few are left", now);
+    if (auto const why = why_not_now(names); !why.empty()) return reject_locally(what, why, now);
     if (what.has_deadline()) env_.set_timer(what, what.deadline);
     next_attempt(what, now);
+}
+
+std::string_view acquisitions::why_not_now(resource const& asked) const
+{
+    lock_kind const* const special = lock_table_.kind_of(asked);
+    return special ? special->why_not_now(asked, lock_table_) : std::string_view{};
 }
 
 // What this client itself holds, the nodes need not be asked for.
@@ -128,7 +132,7 @@ void acquisitions::fail_in_self_deadlock(acquisition& what)
 errc acquisitions::why_too_late(acquisition const& what) const
 {
     if (!env_.has_run) return errc::client_not_running;
-    if (lock_table_.has_too_many_permits_for(*what.request.what)) return errc::acquire_timed_out;
+    if (!why_not_now(*what.request.what).empty()) return errc::acquire_timed_out;
     bool const contended = what.queue_of ? what.queue_of->outlook() == quorum::lock_outlook::held
                                          : what.last_outcome == condition::contended;
     return contended ? errc::acquire_timed_out : errc::acquire_timed_out_no_majority;
@@ -138,7 +142,7 @@ void acquisitions::refuse(acquisition& what, error_code why)
 {
     what.done = true;
     if (env_.observed) env_.observed->not_acquired(what.request.what, why, what.started, what.attempts);
-    report(what, why);
+    what.report(why);
     what.handler(why, lease{});
 }
 
@@ -152,33 +156,17 @@ void acquisitions::next_attempt(acquisition& what, time_point now)
     auto made = make_recycled<lease_record>(what.from, what.request.what, env_.fresh_value());
     made->refreshed = now;
     env_.to_nodes->ttl_in_use(times.key_ttl);
-    what.current = make_recycled<attempt>(*this, what, std::move(made), now);
+    lock_kind const* const special = lock_table_.kind_of(wanted);
+    if (special) what.current = special->make_attempt(*this, what, std::move(made), now);
+    else what.current = make_recycled<attempt>(*this, what, std::move(made), now);
     lease_record& record = *what.current->record();
     record.may_live_until(now + 2 * times.key_ttl);  // it may wait in a node's queue for as long as it would be valid
     env_.set_timer(*what.current, what.current->machine().times_out());
     pending_request asked{record.request(verb::acquire), what.current};
     if (record.is_fenced()) asked.request.token = env_.tokens.next();
-    if (wanted.is_for_permits()) {
-        asked.request.change_more().wanted = wanted.permit_count();
-        asked.request.change_more().from = static_cast<std::uint32_t>(lock_table_.random_below(asked.request.key_count()));
-        what.current->chooses_slots(asked.request.more().from);
-    }
     if (what.request.once || what.attempts == what.options().max_attempts) what.current->hear_all_nodes();
     record.asked_in = env_.to_nodes->next_round();
-    send(std::move(asked), what.queue_of);
-}
-
-// A reader that has waited for a writer tells each node the counter that this node refused it with. All other requests are the same for all nodes.
-void acquisitions::send(pending_request&& asked, wait_queue const* in)
-{
-    if (!asked.request.shared || !in || in->waited_for_writers_at().empty()) return env_.to_nodes->add(std::move(asked));
-    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node) {
-        command c = asked.request;
-        if (auto const since = in->refused_with(node); since >= 0) c.change_more().since = since;
-        auto others = quorum::node_set::all(env_.to_nodes->nodes());
-        others.remove(node);
-        env_.to_nodes->add({std::move(c), asked.asked_by, others});
-    }
+    special ? special->send(std::move(asked), what, *env_.to_nodes) : env_.to_nodes->add(std::move(asked));
 }
 
 void acquisitions::on_decided(attempt& a, acquire_outcome outcome, time_point now)
@@ -219,13 +207,13 @@ void acquisitions::on_won(attempt& a, acquisition& what, time_point now)
     wait_queue* const in = what.queue_of ? what.queue_of : lock_table_.find(*record->what);
     auto const next = in ? in->shared_from_this() : nullptr;
     grant(what, *record);
-    if (next) next->let_readers_in(env_.now());
+    if (next) next->rules()->granted(env_.now());
 }
 
 // Why no later attempt can be won either, unless somebody changes something; errc{}: one may be.
 errc acquisitions::why_hopeless(attempt const& lost, acquire_outcome outcome) const
 {
-    if (lost.is_of_another_number_of_permits()) return errc::permits_differ;
+    if (errc const why = lost.why_hopeless(); why != errc{}) return why;
     if (outcome != acquire_outcome::no_majority) return {};
     if (env_.is_list_refused || lost.is_of_wrong_set()) return errc::wrong_node_set;
     return lost.is_ttl_too_long() ? errc::ttl_too_long : errc{};
@@ -350,54 +338,8 @@ void acquisitions::finish(acquisition& what, error_code ec, lease held)
     env_.cancel_timer(what);
     if (ec && what.queue_of && what.queue_of->here()) what.was_not_sent(env_.to_nodes->nodes(), held_here);
     if (what.queue_of) what.queue_of->leave(what);
-    report(what, ec);
+    what.report(ec);
     what.handler(ec, std::move(held));
-}
-
-namespace {
-
-// How the last attempt ended, or would have: an acquisition behind others of its client has made none.
-error_code outcome_of(acquisition const& what, error_code ec)
-{
-    if (!ec || ec == errc::client_not_running) return ec;
-    if (ec == errc::acquire_timed_out_no_majority && what.last_outcome == condition::contended) return errc::no_majority;
-    return what.last_outcome ? what.last_outcome : ec;
-}
-
-}  // namespace
-
-void acquisitions::report(acquisition& what, error_code ec)
-{
-    if (!what.request.report && !ec) return;
-    if (!what.is_reported()) return;
-    auto made = report_of(what, ec);
-    if (what.request.report) what.handler.while_awaited([&] { *what.request.report = made; });
-    if (!ec) return;
-    what.handler.explain([&](failure_note& note) {
-        note.lock = what.request.what->text();
-        note.last_attempt = std::move(made);
-    });
-}
-
-attempt_report acquisitions::report_of(acquisition& what, error_code ec) const
-{
-    attempt_report report;
-    report.outcome = outcome_of(what, ec);
-    report.attempts = what.attempts;
-    report.elapsed = to_microseconds(env_.now() - what.started);
-    report.nodes = std::move(what.verdicts);
-    report.mode = what.request.what->mode();
-    if (ec == errc::client_not_running) {
-        report.nodes.assign(env_.to_nodes->nodes(), {{}, vote::failed, ec, {}, {}});
-    } else if (report.nodes.empty() && ec) {
-        auto const now = env_.now();
-        report.nodes.resize(env_.to_nodes->nodes());
-        for (std::size_t node = 0; node < report.nodes.size(); ++node)
-            if (auto const* const why = env_.to_nodes->why_not_asked(node, what.options().fencing, now))
-                report.nodes[node] = {{}, vote::failed, to_error(why->error), why->words(), {}};
-    }
-    for (std::size_t node = 0; node < report.nodes.size(); ++node) report.nodes[node].node = env_.to_nodes->name(node);
-    return report;
 }
 
 void acquisitions::clear() noexcept

@@ -22,7 +22,10 @@ namespace redlock::detail {
 
 class acquisitions {
 public:
-    acquisitions(environment& env, lease_registry& leases, releases& all_releases) : env_{env}, leases_{leases}, releases_{all_releases} {}
+    acquisitions(environment& env, lease_registry& leases, releases& all_releases, lock_kinds all)
+        : env_{env}, leases_{leases}, releases_{all_releases}, lock_table_{env, *this, all}
+    {
+    }
 
     void start(std::shared_ptr<acquisition> const& what, time_point now);
     void refuse(acquisition& what, error_code why);
@@ -79,7 +82,7 @@ public:
 private:
     bool reenter(acquisition& what, lease_record& lease, time_point now);
     bool reenter_to_read(acquisition& what, time_point now);
-    void send(pending_request&& asked, wait_queue const* in);
+    std::string_view why_not_now(resource const& asked) const;
     void reject_locally(acquisition& what, std::string_view why, time_point now);
     void retry_later(acquisition& what, error_code why, time_point now);
     void fail_in_self_deadlock(acquisition& what);
@@ -88,14 +91,12 @@ private:
     errc why_hopeless(attempt const& lost, quorum::acquire_outcome outcome) const;
     void log_outage(attempt const& lost, quorum::acquire_outcome outcome, time_point now);
     void grant(acquisition& what, lease_record& lease);
-    void report(acquisition& what, error_code ec);
-    attempt_report report_of(acquisition& what, error_code ec) const;
 
     environment& env_;
     lease_registry& leases_;
     releases& releases_;
     acquisition::list<hook_of_all> waiting_;
-    lock_table lock_table_{env_, *this};
+    lock_table lock_table_;
 };
 
 }  // namespace redlock::detail

@@ -45,7 +45,8 @@ private:
 
 adoption::adoption(adoptions& owner, std::shared_ptr<lease_core> of, ticket what, std::shared_ptr<resolved_options const> under,
                    lease_handler whom_to_tell, time_point now)
-    : owner_{owner},
+    : timed{owner.env_},
+      owner_{owner},
       from_{std::move(of)},
       ticket_{std::move(what)},
       under_{std::move(under)},
@@ -54,49 +55,46 @@ adoption::adoption(adoptions& owner, std::shared_ptr<lease_core> of, ticket what
 {
 }
 
-adoption::~adoption() { owner_.env_.cancel_timer(*this); }  // as in ~attempt
-
 void adoption::start(time_point now)
 {
-    record_ = make_recycled<lease_record>(std::exchange(from_, nullptr), descriptor_of(ticket_, under_), owner_.env_.fresh_value());
+    record_ = make_recycled<lease_record>(std::exchange(from_, nullptr), descriptor_of(ticket_, under_), env_.fresh_value());
     record_->refreshed = now;
-    machine_.emplace(owner_.env_.voters, under_->times);
-    machine_->set_electorate(owner_.env_.voters, owner_.env_.members);
+    machine_.emplace(env_.voters, under_->times);
+    machine_->set_electorate(env_.voters, env_.members);
     // Whatever has the value of the ticket now expires by then, unless somebody adopts it.
     gives_up_at_ = now + ticket_.ttl + ticket_.lock_delay;
     if (under_->options.acquire_timeout) gives_up_at_ = std::min(gives_up_at_, started_ + *under_->options.acquire_timeout);
-    owner_.env_.to_nodes->ttl_in_use(std::max<duration>(under_->times.key_ttl, gives_up_at_ - now));
+    env_.to_nodes->ttl_in_use(std::max<duration>(under_->times.key_ttl, gives_up_at_ - now));
     ask(now);
 }
 
 void adoption::ask(time_point now)
 {
     ++rounds_;
-    failures_.keep(owner_.env_.to_nodes->nodes());
+    failures_.keep(env_.to_nodes->nodes());
     if (rounds_ == 1) first_sent_ = now;
     record_->may_live_until(now + 2 * under_->times.key_ttl);  // as with attempts
     command c = record_->request(verb::adopt);
     c.change_more().former = ticket_.value;
     c.token = ticket_.guard;
-    record_->asked_in = owner_.env_.to_nodes->next_round();
+    record_->asked_in = env_.to_nodes->next_round();
     auto const pause = std::clamp<duration>((ticket_.ttl + ticket_.lock_delay) / round_fraction, min_round_pause, max_round_pause);
-    owner_.env_.set_timer(*this, std::min(gives_up_at_, now + under_->times.node_timeout + pause));
-    owner_.env_.to_nodes->add({c, make_recycled<round>(shared_from_this(), now), machine_->refused()});
+    env_.set_timer(*this, std::min(gives_up_at_, now + under_->times.node_timeout + pause));
+    env_.to_nodes->add({c, make_recycled<round>(shared_from_this(), now), machine_->refused()});
 }
 
-void adoption::on_timer(time_point now)
+void adoption::time_is_up(time_point now)
 {
-    auto const self = shared_from_this();
-    if (now >= gives_up_at_) return give_up(why_not());
+    if (now >= gives_up_at_) return abandon(why_not());
     if (!act_on(machine_->on_timeout(now), now)) ask(now);
 }
 
 errc adoption::why_not() const
 {
-    auto const& voters = owner_.env_.voters;
-    if (!owner_.env_.has_run) return errc::client_not_running;
+    auto const& voters = env_.voters;
+    if (!env_.has_run) return errc::client_not_running;
     if (owner_.is_elsewhere(ticket_)) return errc::ticket_of_other_nodes;
-    if (owner_.env_.is_list_refused || leaves_no_majority(voters, of_other_sets_.size())) return errc::wrong_node_set;
+    if (env_.is_list_refused || leaves_no_majority(voters, of_other_sets_.size())) return errc::wrong_node_set;
     bool const is_too_long = !too_long_.empty() && leaves_no_majority(voters, too_long_.size() + of_other_sets_.size());
     return is_too_long ? errc::ttl_too_long : errc::no_majority;
 }
@@ -111,7 +109,7 @@ void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, t
         if (answer.vote != vote::refused) owner_.releases_.repeat(record_, node);
         return;
     }
-    if (done_) {
+    if (is_over()) {
         if (granted && record_->machine.has_begun()) owner_.leases_.late_grant(*record_, node, sent + under_->times.validity, now);
         return;
     }
@@ -119,8 +117,8 @@ void adoption::on_vote(std::size_t node, reply const& answer, time_point sent, t
     if (answer.error == errc::ttl_too_long) too_long_.add(node);
     if (answer.error == errc::wrong_node_set) of_other_sets_.add(node);
     if (act_on(machine_->on_vote(node, answer.vote, answer.admission, sent, now), now)) return;
-    if (!too_long_.empty() && why_not() == errc::ttl_too_long) return give_up(errc::ttl_too_long);
-    if (!of_other_sets_.empty() && why_not() == errc::wrong_node_set) give_up(errc::wrong_node_set);
+    if (!too_long_.empty() && why_not() == errc::ttl_too_long) return abandon(errc::ttl_too_long);
+    if (!of_other_sets_.empty() && why_not() == errc::wrong_node_set) abandon(errc::wrong_node_set);
 }
 
 // Whether that ended it.
@@ -128,37 +126,37 @@ bool adoption::act_on(adopt_outcome outcome, time_point now)
 {
     if (outcome == adopt_outcome::pending) return false;
     if (outcome == adopt_outcome::adopted) adopted(now);
-    else give_up(owner_.is_elsewhere(ticket_) ? errc::ticket_of_other_nodes : errc::lease_lost);
+    else abandon(owner_.is_elsewhere(ticket_) ? errc::ticket_of_other_nodes : errc::lease_lost);
     return true;
 }
 
 void adoption::on_generation()
 {
-    if (machine_) machine_->set_electorate(owner_.env_.voters, owner_.env_.members);
+    if (machine_) machine_->set_electorate(env_.voters, env_.members);
 }
 
 void adoption::adopted(time_point now)
 {
     if (is_fenced()) record_->assign_guard(ticket_.guard + 1);
-    if (!owner_.leases_.adopt(record_, machine_->holders(), first_sent_, now)) return give_up(errc::no_majority);
+    if (!owner_.leases_.adopt(record_, machine_->holders(), first_sent_, now)) return abandon(errc::no_majority);
     // The request waits for the others to be connected, or is on its way: a release goes to them, too.
-    for (std::size_t node = 0; node < owner_.env_.to_nodes->nodes(); ++node)
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
         if (!has_answered_.has(node)) record_->sent_to.add(node);
     owner_.locks_.won(*record_, nullptr, now);
-    auto held = record_->add_adopted(owner_.env_.set_size, ticket_.token, ticket_.last_token);
+    auto held = record_->add_adopted(env_.set_size, ticket_.token, ticket_.last_token);
     record_->set_owner(under_->options.owner);
-    ++owner_.env_.count.acquired;
-    if (owner_.env_.observed) owner_.env_.observed->adopted(held->told(), started_, rounds_);
+    ++env_.count.acquired;
+    if (env_.observed) env_.observed->adopted(held->told(), started_, rounds_);
     finish({}, lease{std::move(held)});
 }
 
-void adoption::give_up(error_code why)
+void adoption::abandon(error_code why)
 {
-    if (done_) return;
+    if (is_over()) return;
     auto const self = shared_from_this();
     if (!record_) return refuse(why);
     record_->phase = lease_record::state::released;
-    auto const now = owner_.env_.now();
+    auto const now = env_.now();
     owner_.releases_.start(record_, now, errc{}, machine_->refused());
     if (!machine_->granted().empty()) owner_.locks_.freed_by_us(*record_->what, machine_->granted(), nullptr, now);
     refuse(why);
@@ -166,16 +164,15 @@ void adoption::give_up(error_code why)
 
 void adoption::refuse(error_code why)
 {
-    if (owner_.env_.observed && record_) owner_.env_.observed->not_acquired(record_->what, why, started_, rounds_);
+    if (env_.observed && record_) env_.observed->not_acquired(record_->what, why, started_, rounds_);
     finish(why, {});
 }
 
 void adoption::finish(error_code ec, lease held)
 {
-    if (std::exchange(done_, true)) return;
+    if (!end()) return;
     auto const self = shared_from_this();
-    owner_.env_.cancel_timer(*this);
-    std::erase(owner_.running_, self);
+    owner_.remove(*this);
     handler_.explain([&](failure_note& note) { note.reason = reason_of(ec); });
     handler_(ec, std::move(held));
 }
@@ -183,29 +180,21 @@ void adoption::finish(error_code ec, lease held)
 // For one that throws. Of other errors the code says everything.
 std::string adoption::reason_of(error_code ec) const
 {
-    if (ec == errc::lease_lost && machine_) return failed_votes::gone_at(machine_->refused(), *owner_.env_.to_nodes);
+    if (ec == errc::lease_lost && machine_) return failed_votes::gone_at(machine_->refused(), *env_.to_nodes);
     bool const is_of_nodes = ec == errc::no_majority || ec == errc::ttl_too_long || ec == errc::wrong_node_set;
-    return is_of_nodes ? failures_.first(*owner_.env_.to_nodes) : std::string{};
+    return is_of_nodes ? failures_.first(*env_.to_nodes) : std::string{};
 }
 
 void adoptions::start(std::shared_ptr<adoption> const& what, time_point now)
 {
-    if (what->done_) return;  // cancelled meanwhile
-    running_.push_back(what);
+    if (what->is_over()) return;  // cancelled meanwhile
+    keep(what);
     what->start(now);
 }
 
 void adoptions::on_generation()
 {
-    for (auto const& each : running_) each->on_generation();
-}
-
-void adoptions::fail_all(error_code why)
-{
-    while (!running_.empty()) {
-        auto const last = running_.back();
-        last->give_up(why);
-    }
+    for (auto const& each : all()) each->on_generation();
 }
 
 }  // namespace redlock::detail

@@ -10,6 +10,7 @@
 #include "core/lease/lease_registry.hpp"
 #include "core/lease/releases.hpp"
 #include "core/lease/ticket.hpp"
+#include "core/operation.hpp"
 #include "protocol/reply.hpp"
 #include "quorum/adopt_machine.hpp"
 
@@ -20,29 +21,27 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace redlock::detail {
 
 class adoptions;
 
-class adoption final : public timer, public std::enable_shared_from_this<adoption> {
+class adoption final : public timed<adoption> {
 public:
     adoption(adoptions& owner, std::shared_ptr<lease_core> of, ticket what, std::shared_ptr<resolved_options const> under,
              lease_handler whom_to_tell, time_point now);
-    ~adoption();
 
     double clock_drift() const noexcept { return under_->options.clock_drift; }
     bool is_fenced() const noexcept { return ticket_.fenced; }
     std::size_t nodes() const noexcept { return ticket_.nodes; }  // N, when the ticket was made
 
     // Completes with `why`; what nodes have replaced is released. Does nothing if it is complete already.
-    void give_up(error_code why);
+    void abandon(error_code why);
 
     // The same for one that was not started.
     void refuse(error_code why);
 
-    void on_timer(time_point now) override;
+    void time_is_up(time_point now);
 
 private:
     friend class adoptions;
@@ -64,8 +63,6 @@ private:
     std::shared_ptr<resolved_options const> under_;
     lease_handler handler_;
     time_point started_;
-    bool done_{false};
-    std::shared_ptr<lease_record> record_;  // of the new value
     std::optional<quorum::adopt_machine> machine_;
     time_point gives_up_at_{};
     time_point first_sent_{};
@@ -76,7 +73,7 @@ private:
     quorum::node_set of_other_sets_;  // nodes for which the client's list of nodes is the wrong one
 };
 
-class adoptions {
+class adoptions : public ongoing<adoption> {
 public:
     adoptions(environment& env, lease_registry& leases, releases& all_releases, lock_table& locks)
         : env_{env}, leases_{leases}, releases_{all_releases}, locks_{locks}
@@ -88,12 +85,6 @@ public:
     // The client's nodes are of another generation of their set. `stays`: those that are members of it.
     void on_generation();
 
-    // Completes all adoptions with `why`.
-    void fail_all(error_code why);
-
-    // The execution context is destroyed: destroys all adoptions without completing them.
-    void clear() noexcept { auto const gone = std::exchange(running_, {}); }
-
     // Says whether a ticket is of other nodes than these, as far as that can be known.
     std::function<bool(ticket const&)> is_elsewhere;
 
@@ -104,7 +95,6 @@ private:
     lease_registry& leases_;
     releases& releases_;
     lock_table& locks_;
-    std::vector<std::shared_ptr<adoption>> running_;
 };
 
 }  // namespace redlock::detail

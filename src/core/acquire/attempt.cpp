@@ -15,15 +15,12 @@ namespace {
 
 constexpr time_point not_granted{};
 
-// While it is not known how many have to agree, a majority of the list: see attempt::on_vote.
-quorum::electorate known_voters(quorum::electorate const& of) noexcept { return of.can_decide() ? of : quorum::electorate{of.nodes}; }
-
 }  // namespace
 
 attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease_record> what, time_point now)
-    : owner_{owner},
+    : operation{owner.env(), std::move(what)},
+      owner_{owner},
       caller_{&caller},
-      record_{std::move(what)},
       machine_{known_voters(owner.env().voters), now, record_->what->under->times, record_->reads()},
       granted_as_{owner.env().to_nodes->nodes()},
       era_{owner.env().to_nodes->era()},
@@ -32,24 +29,7 @@ attempt::attempt(acquisitions& owner, acquisition& caller, std::shared_ptr<lease
 {
 }
 
-void attempt::chooses_slots(std::size_t from)
-{
-    auto const nodes = owner_.env().to_nodes->nodes();
-    resource const& what = *record_->what;
-    permits_ = std::make_unique<permit_state>(quorum::permit_choice{known_voters(owner_.env().voters), what.permit_count(),
-                                                                    what.pool()->slots.size(), from},
-                                              nodes);
-}
-
-void attempt::on_sent(quorum::node_set const& nodes, time_point)
-{
-    record_->sent_to.add(nodes);
-    if (permits_ && permits_->asked) permits_->asked->sent_to.add(nodes);
-}
-
-// The services of an io_context that is destroyed take their handlers, and with them what fanout keeps alive, before our own service is
-// told.
-attempt::~attempt() { owner_.env().cancel_timer(*this); }
+void attempt::on_sent(quorum::node_set const& nodes, time_point) { record_->sent_to.add(nodes); }
 
 // A slow node is still asked after the majority was won: the lease then stands on one node more.
 bool attempt::is_open(time_point now) const { return !record_->release_started && !record_->detached && now < machine_.deadline(); }
@@ -77,14 +57,19 @@ void attempt::report_grants() const
 
 void attempt::on_vote(std::size_t node, reply const& answer, time_point now)
 {
+    hear(node, answer, now);
+    on_answer(node, answer, now);
+}
+
+// What is in every answer, whatever it means.
+void attempt::hear(std::size_t node, reply const& answer, time_point now)
+{
     note(node, answer, now);
     // An attempt that began before the first record of a set was read learns here how many have to agree. One of an earlier generation must not. While that
     // is not known, it cannot be won; but what fails then is no reason to give it up.
-    auto const& env = owner_.env();
-    if (is_of_this_era() && (answer.vote != vote::failed || env.voters.can_decide())) machine_.set_electorate(env.voters, env.members);
+    if (is_of_this_era() && (answer.vote != vote::failed || env_.voters.can_decide())) machine_.set_electorate(env_.voters, env_.members);
     granted_as_[node] = answer.admission;
-    if (answer.counter > 0) owner_.env().tokens.saw(answer.counter);
-    permits_ ? on_permits(node, answer, now) : on_answer(node, answer, now);
+    if (answer.counter > 0) env_.tokens.saw(answer.counter);
 }
 
 // What an answer means for the record.
@@ -96,8 +81,8 @@ void attempt::on_answer(std::size_t node, reply const& answer, time_point now)
     if (answer.vote == vote::refused) refused_.add(node), counter_ = std::max(counter_, answer.counter);
     if (failed && answer.error == errc::ttl_too_long) ++too_long_;
     if (failed && answer.error == errc::wrong_node_set) ++of_other_sets_;
-    if (answer.vote == vote::refused && record_->reads() && !answer.writer_waits && caller_ && caller_->queue_of)
-        caller_->queue_of->refused_by_writer(node, answer.counter);
+    if (answer.vote == vote::refused && caller_ && caller_->queue_of && caller_->queue_of->rules())
+        caller_->queue_of->rules()->refused(node, answer);
     count(node, answer, now);
 }
 
@@ -108,8 +93,8 @@ void attempt::count(std::size_t node, reply const& answer, time_point now)
     auto const outcome = machine_.on_vote(node, answer.vote, now, answer.counter);
     bool const granted = answer.vote == vote::granted;
     if (record_->release_started && answer.vote != vote::refused) {
-        if (granted) ++owner_.env().count.late_grants_undone;
-        if (granted && owner_.env().observed) owner_.env().observed->late_grant_undone(record_->what, node);
+        if (granted) ++env_.count.late_grants_undone;
+        if (granted && env_.observed) env_.observed->late_grant_undone(record_->what, node);
         if (stands) owner_.locks().freed_by_us(*record_->what, quorum::node_set::only(node), nullptr, now);
         // The release is behind it, on the same connection, unless a server that had lost its scripts got them in another order.
         // What did not count or was not answered may have set the key as well.
@@ -130,10 +115,10 @@ void attempt::continue_with(acquire_outcome outcome, time_point now)
     owner_.undo(*this, caller_->queue_of);
     if (!machine_.is_refused_but_waits()) return;
     auto const as_long_again = std::max(now - machine_.sent(), owner_.locks().slot());
-    owner_.env().set_timer(*this, std::min(machine_.times_out(), now + as_long_again));
+    env_.set_timer(*this, std::min(machine_.times_out(), now + as_long_again));
 }
 
-bool attempt::is_of_this_era() const noexcept { return era_ == owner_.env().to_nodes->era(); }
+bool attempt::is_of_this_era() const noexcept { return era_ == env_.to_nodes->era(); }
 
 bool attempt::leaves_no_majority(std::size_t without) const noexcept
 {
@@ -156,12 +141,12 @@ private:
 void attempt::confirm()
 {
     if (!caller_) return;
-    ++owner_.env().count.confirmations;
+    ++env_.count.confirmations;
     command c = record_->request(verb::confirm);
     c.token = *machine_.token();
-    owner_.env().set_timer(*this, machine_.times_out());
-    record_->asked_in = owner_.env().to_nodes->next_round();
-    owner_.env().to_nodes->add({c, make_recycled<confirmation>(shared_from_this())});
+    env_.set_timer(*this, machine_.times_out());
+    record_->asked_in = env_.to_nodes->next_round();
+    env_.to_nodes->add({c, make_recycled<confirmation>(shared_from_this())});
 }
 
 void attempt::on_confirmation(std::size_t node, reply const& answer, time_point now)
@@ -175,16 +160,8 @@ void attempt::on_confirmation(std::size_t node, reply const& answer, time_point 
     continue_with(machine_.on_confirmation(node, worth.vote, now), now);
 }
 
-// Whether the node has not answered what it was asked last. Answers about permits count only when slots are chosen.
-bool attempt::is_awaited(std::size_t node) const noexcept
+void attempt::time_is_up(time_point now)
 {
-    bool const has_answered = permits_ && !permits_->asked && (permits_->choice.has_answered(node) || permits_->failed.has(node));
-    return machine_.votes().of(node) == vote::pending && !has_answered;
-}
-
-void attempt::on_timer(time_point now)
-{
-    auto const self = shared_from_this();
     if (!caller_) return;
     if (machine_.is_refused_but_waits() && now < machine_.times_out()) return owner_.on_decided(*this, machine_.wait_no_more(now), now);
     if (is_reported_) {
@@ -192,10 +169,11 @@ void attempt::on_timer(time_point now)
         for (std::size_t node = 0; node < machine_.votes().nodes(); ++node)
             if (is_awaited(node)) caller_->verdicts[node] = {{}, vote::failed, errc::node_timeout, {}, {}};
     }
-    if (permits_ && !permits_->asked && !permits_->is_hopeless) {
-        permits_->choice.time_is_up();
-        return settle(now);
-    }
+    decide_without_the_rest(now);
+}
+
+void attempt::decide_without_the_rest(time_point now)
+{
     auto const outcome = machine_.on_timeout(now);
     assert(outcome != acquire_outcome::pending);
     owner_.on_decided(*this, outcome, now);

@@ -22,12 +22,18 @@ constexpr duration max_slot = std::chrono::milliseconds{10};
 constexpr int crowded = 32;
 constexpr duration fastest_counts = std::chrono::milliseconds{500};
 
+// Of a lease that this client may have beside others of the same lock; otherwise empty.
+std::string_view key_beside_others(lease_record const& lease) noexcept
+{
+    return lease.reads() ? lease.what->first() : lease.what->counted_as();
+}
+
 }  // namespace
 
 wait_queue& lock_table::make(resource_ptr const& what, time_point now)
 {
     forget_old(now);
-    auto const made = make_recycled<wait_queue>(*this, what, detail::find(leases_, *what));
+    auto const made = make_recycled<wait_queue>(*this, what, kind_of(*what), detail::find(leases_, *what));
     made->in_table.self = made;
     queues_.insert(made.get());
     return *made;
@@ -35,17 +41,17 @@ wait_queue& lock_table::make(resource_ptr const& what, time_point now)
 
 void lock_table::won(lease_record& lease, wait_queue* in, time_point now)
 {
-    if (lease.what->is_of_slots()) {
-        won_permits(lease, in, now);
-        in = nullptr;  // the slots are locks that somebody may wait for as such
+    if (auto const key = key_beside_others(lease); !key.empty()) {
+        beside_others_.emplace(key, &lease);
+        if (!in) in = find(lease.what->asked());
+        if (in) in->won_beside_others(now);
+        // Nobody finds a reader as the lease of the lock: each one has one of its own.
+        if (lease.reads()) return void(lease.is_current = true);
+        lease.turn() = {now, 0};
+        in = nullptr;  // what was counted is a lock that somebody may wait for as such
     }
     bool const winner_waits = in != nullptr;
     if (!in) in = find(*lease.what);
-    if (lease.reads()) {
-        add_reader(lease);
-        if (in) in->reads(now);
-        return;
-    }
     if (lease_record* const before = lease_of(*lease.what, in)) detach(*before);  // lost, or about to be: two cannot be valid
     leases_.insert(&lease);
     if (!lease.what->others().empty()) of_several_.push_back(&lease);
@@ -53,58 +59,11 @@ void lock_table::won(lease_record& lease, wait_queue* in, time_point now)
     if (in) in->won(lease, winner_waits, now);
 }
 
-// Nobody finds it as the lease of the lock: each reader has one of its own.
-void lock_table::add_reader(lease_record& lease)
-{
-    readers_.emplace(lease.what->first(), &lease);
-    lease.is_current = true;
-}
-
-void lock_table::won_permits(lease_record& lease, wait_queue* in, time_point now)
-{
-    permits_.emplace(lease.what->pool()->record, &lease);
-    if (!in) in = find(*lease.what->permits());
-    lease.turn() = {now, 0};
-    if (in) in->won_permits(now);
-}
-
-void lock_table::vacated_permits(lease_record& lease, bool released, time_point now)
-{
-    auto const& semaphore = lease.what->shared_permits();
-    wait_queue* in = find(*semaphore);
-    if (!in && released) in = &make(semaphore, now);
-    detach(lease);
-    auto const keeps = in ? in->shared_from_this() : nullptr;
-    if (in) in->vacated_permits(lease, released, now);
-    tell_others(*semaphore->pool(), in, now);
-}
-
-// Those who want another number of permits may have waited because too many were here.
-void lock_table::tell_others(permit_pool const& of, wait_queue const* but, time_point now)
-{
-    each_listed(of.record, [&](wait_queue& l) {
-        if (&l != but) l.consider(now);
-    });
-}
-
-std::size_t lock_table::permits_here(permit_pool const& of) const
-{
-    std::size_t count = 0;
-    each_of_permits(of.record, [&](lease_record const& lease) { count += lease.what->slots().size(); });
-    return count;
-}
-
-bool lock_table::leaves_too_few(resource const& wanted) const
-{
-    if (!wanted.is_for_permits() || !wanted.pool()->has_all()) return false;
-    return permits_here(*wanted.pool()) + wanted.permit_count() > wanted.pool()->permits;
-}
-
 // Writers of this client that wait ask the nodes from now on, and leave their wish.
 void lock_table::downgraded(lease_record& lease, time_point now)
 {
     leases_.erase(&lease);
-    add_reader(lease);
+    beside_others_.emplace(key_beside_others(lease), &lease);
     if (wait_queue* const in = find(*lease.what); in && in->here() == &lease) in->vacated(lease, false, now);
 }
 
@@ -112,31 +71,35 @@ void lock_table::vacated(lease_record& lease, bool released, time_point now)
 {
     if (!lease.is_current) return;
     if (lease.reads()) return detach(lease);
-    if (lease.what->is_of_slots()) vacated_permits(lease, released, now);
-    if (!lease.is_current) {
-        if (wait_queue* const on_slot = find(*lease.what); on_slot && on_slot->here() == &lease) on_slot->vacated(lease, released, now);
-        return;
-    }
+    if (lease.what->is_of_slots()) return vacated_beside_others(lease, released, now);
     wait_queue* in = find(*lease.what);
     if (!in && released) in = &make(lease.what, now);
     detach(lease);
     if (in) in->vacated(lease, released, now);
 }
 
+void lock_table::vacated_beside_others(lease_record& lease, bool released, time_point now)
+{
+    resource_ptr const& asked = lease.what->shared_asked();
+    wait_queue* in = find(*asked);
+    if (!in && released) in = &make(asked, now);
+    detach(lease);
+    auto const keeps = in ? in->shared_from_this() : nullptr;
+    if (in) in->vacated_beside_others(lease, released, now);
+    // Those who want another number of them may have waited because too many were here.
+    each_listed(asked->counted_as(), [&](wait_queue& l) {
+        if (&l != in) l.consider(now);
+    });
+    if (wait_queue* const on_it = find(*lease.what); on_it && on_it->here() == &lease) on_it->vacated(lease, released, now);
+}
+
 void lock_table::detach(lease_record& lease) noexcept
 {
-    if (lease.reads()) {
-        readers_.erase({lease.what->first(), &lease});
-        lease.is_current = false;
-        return;
-    }
+    if (auto const key = key_beside_others(lease); !key.empty()) beside_others_.erase({key, &lease});
+    lease.is_current = false;
+    if (lease.reads()) return;
     leases_.erase(&lease);
     if (!lease.what->others().empty()) std::erase(of_several_, &lease);
-    if (lease.what->is_of_slots()) {
-        auto const [begin, end] = permits_.equal_range(lease.what->pool()->record);
-        if (auto const it = std::find_if(begin, end, [&](auto const& e) { return e.second == &lease; }); it != end) permits_.erase(it);
-    }
-    lease.is_current = false;
 }
 
 bool lock_table::shares_a_name(resource const& a, resource const& b)
@@ -178,7 +141,7 @@ void lock_table::list(wait_queue& l)
 {
     if (std::exchange(l.in_table.is_listed, true)) return;
     by_key_.emplace(l.what->first(), &l);
-    if (l.what->is_for_permits()) by_key_.emplace(l.what->pool()->record, &l);
+    if (auto const key = l.what->counted_as(); !key.empty()) by_key_.emplace(key, &l);
     for (std::string const& name : l.what->watched()) by_key_.emplace(name, &l);
 }
 
@@ -192,7 +155,7 @@ void lock_table::unlist(wait_queue& l) noexcept
         by_key_.erase(it);
     };
     remove(l.what->first());
-    if (l.what->is_for_permits()) remove(l.what->pool()->record);
+    if (auto const key = l.what->counted_as(); !key.empty()) remove(key);
     for (std::string const& name : l.what->watched()) remove(name);
 }
 
@@ -264,8 +227,7 @@ void lock_table::clear() noexcept
     by_key_.clear();
     retiring_.clear();
     leases_.clear();
-    readers_.clear();
-    permits_.clear();
+    beside_others_.clear();
     of_several_.clear();
     for (wait_queue* const each : std::exchange(queues_, {})) {
         auto const last = std::move(each->in_table.self);

@@ -29,7 +29,7 @@ class acquisitions;
 
 class lock_table {
 public:
-    lock_table(environment& env, acquisitions& owner) : env_{env}, owner_{owner} {}
+    lock_table(environment& env, acquisitions& owner, lock_kinds all) : env_{env}, owner_{owner}, kinds_{all} {}
     ~lock_table() { clear(); }
 
     wait_queue* find(resource const& what) const noexcept { return detail::find(queues_, what); }
@@ -64,34 +64,24 @@ public:
     template <class F>
     void each_reader_of(resource const& what, F f) const
     {
-        auto const visit = [&](std::string_view key) {
-            for (auto it = readers_.lower_bound({key, nullptr}); it != readers_.end() && it->first == key; ++it) f(*it->second);
-        };
-        visit(what.first());
-        for (std::string const& name : what.others()) visit(name);
-    }
-    bool has_readers() const noexcept { return !readers_.empty(); }
-
-    // The wait queue of the acquisitions that want the lease next, or null. Of permits, it is that of the semaphore, and of as many permits.
-    wait_queue* behind(lease_record const& lease) const noexcept
-    {
-        if (!lease.is_current) return nullptr;
-        return find(lease.what->is_of_slots() ? *lease.what->permits() : *lease.what);
+        each_beside_others(what.first(), f);
+        for (std::string const& name : what.others()) each_beside_others(name, f);
     }
 
-    // Calls `f` for each lease of this client on permits of the semaphore. `record`: the key of its number of permits.
+    // The wait queue of the acquisitions that want the lease next, or null.
+    wait_queue* behind(lease_record const& lease) const noexcept { return lease.is_current ? find(lease.what->asked()) : nullptr; }
+
+    // Calls `f` for each lease of this client that it may have beside others: those to read, by their name, and those that are counted, by
+    // resource::counted_as().
     template <class F>
-    void each_of_permits(std::string_view record, F f) const
+    void each_beside_others(std::string_view key, F f) const
     {
-        auto const [begin, end] = permits_.equal_range(record);
-        for (auto it = begin; it != end; ++it) f(*it->second);
+        for (auto it = beside_others_.lower_bound({key, nullptr}); it != beside_others_.end() && it->first == key; ++it) f(*it->second);
     }
+    bool has_any_beside_others() const noexcept { return !beside_others_.empty(); }
 
-    // Whether this client itself has so many permits that too few are left for what is wanted. Always false of what is not for permits.
-    bool has_too_many_permits_for(resource const& wanted) const { return !permits_.empty() && leaves_too_few(wanted); }
-
-    // How many permits of the semaphore this client has.
-    std::size_t permits_here(permit_pool const& of) const;
+    // The kind of a lock; null: it is exclusive.
+    lock_kind const* kind_of(resource const& what) const noexcept { return kinds_.of(what); }
 
     // A lease was won on the nodes. `in`: the wait queue whose first acquisition won it; null if that acquisition waited in none.
     void won(lease_record& lease, wait_queue* in, time_point now);
@@ -138,13 +128,9 @@ public:
     acquisitions& owner() const noexcept { return owner_; }
 
 private:
-    bool leaves_too_few(resource const& wanted) const;
     void forget_old(time_point now);
     void detach(lease_record& lease) noexcept;
-    void add_reader(lease_record& lease);
-    void won_permits(lease_record& lease, wait_queue* in, time_point now);
-    void vacated_permits(lease_record& lease, bool released, time_point now);
-    void tell_others(permit_pool const& of, wait_queue const* but, time_point now);
+    void vacated_beside_others(lease_record& lease, bool released, time_point now);
     static bool shares_a_name(resource const& a, resource const& b);
 
     // Calls `f` for the leases of locks that have just one of the names.
@@ -167,11 +153,11 @@ private:
 
     environment& env_;
     acquisitions& owner_;
+    lock_kinds const kinds_;
     name_table<wait_queue> queues_;
     name_table<lease_record> leases_;  // the leases that this client has
     std::vector<lease_record*> of_several_;  // those of leases_ whose locks have several names
-    std::set<std::pair<std::string_view, lease_record*>> readers_;  // the leases to read, by their key: one may have thousands
-    std::unordered_multimap<std::string_view, lease_record*> permits_;  // the leases on permits, by the key of the semaphore's record
+    std::set<std::pair<std::string_view, lease_record*>> beside_others_;  // one key may have thousands
     std::unordered_multimap<std::string_view, wait_queue*> by_key_;  // the wait queues that are told of changes
     std::deque<std::shared_ptr<wait_queue>> retiring_;  // empty wait queues, the oldest first
     time_point oldest_kept_until_{};  // until then the first of retiring_ stays, and the others behind it

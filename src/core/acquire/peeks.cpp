@@ -119,7 +119,7 @@ public:
     explicit watch(std::shared_ptr<peeking> of) : of_{std::move(of)}, look_{of_->looks_} {}
 
     void on_vote(std::size_t, reply const& answer, time_point now) override { of_->on_watched(answer, now); }
-    bool wanted(std::size_t, time_point) const override { return !of_->done_ && look_ == of_->looks_; }
+    bool wanted(std::size_t, time_point) const override { return !of_->is_over() && look_ == of_->looks_; }
 
 private:
     std::shared_ptr<peeking> of_;
@@ -127,14 +127,13 @@ private:
 };
 
 peeking::peeking(peeks& owner, peek_request&& request, peek_handler&& handler)
-    : owner_{owner},
+    : timed{owner.env_},
+      owner_{owner},
       request_{std::move(request)},
       handler_{std::move(handler)},
       state_key_{std::string{request_.what->first()}.append(published_suffix)}
 {
 }
-
-peeking::~peeking() { owner_.env_.cancel_timer(*this); }  // as in ~attempt
 
 bool peeking::is_about(std::string_view key) const noexcept
 {
@@ -144,11 +143,11 @@ bool peeking::is_about(std::string_view key) const noexcept
 void peeking::ask(time_point now)
 {
     auto const self = shared_from_this();
-    fanout& nodes = *owner_.env_.to_nodes;
+    fanout& nodes = *env_.to_nodes;
     look_again_ = false;
     ++looks_;
-    current_ = std::make_shared<round>(self, owner_.env_.voters);
-    owner_.env_.set_timer(*this, now + request_.what->under->times.node_timeout);
+    current_ = std::make_shared<round>(self, env_.voters);
+    env_.set_timer(*this, now + request_.what->under->times.node_timeout);
     if (waits()) {
         has_to_ask_ = false;
         command c{verb::watch, request_.what->first(), {}, {}};
@@ -162,8 +161,8 @@ void peeking::ask(time_point now)
 void peeking::on_watched(reply const& answer, time_point now)
 {
     bool const tells = answer.vote == vote::granted ? answer.watching : answer.not_connected;
-    if (done_ || tells || std::exchange(has_to_ask_, true)) return;
-    if (!current_) look_at_ = std::min(look_at_, now + request_.what->under->options.poll_interval), owner_.env_.set_timer(*this, look_at_);
+    if (is_over() || tells || std::exchange(has_to_ask_, true)) return;
+    if (!current_) look_at_ = std::min(look_at_, now + request_.what->under->options.poll_interval), env_.set_timer(*this, look_at_);
 }
 
 void peeking::on_answer(round const& in, std::size_t node, reply const& answer, time_point now)
@@ -173,23 +172,17 @@ void peeking::on_answer(round const& in, std::size_t node, reply const& answer, 
     if (current_->seen.is_conclusive() || current_->seen.is_complete()) decide(now, false);
 }
 
-void peeking::on_timer(time_point now)
-{
-    auto const self = shared_from_this();
-    current_ ? decide(now, true) : ask(now);
-}
-
 void peeking::decide(time_point now, bool timed_out)
 {
     auto const self = shared_from_this();
     auto const over = std::exchange(current_, nullptr);
-    owner_.env_.cancel_timer(*this);
+    env_.cancel_timer(*this);
     if (!over->seen.has_majority()) {
-        if (!waits() && !owner_.env_.has_run) return finish(errc::client_not_running, {});
-        if (!waits()) return finish(errc::no_majority, {}, over->seen.failures().first(*owner_.env_.to_nodes));
+        if (!waits() && !env_.has_run) return finish(errc::client_not_running, {});
+        if (!waits()) return finish(errc::no_majority, {}, over->seen.failures().first(*env_.to_nodes));
         auto const pause = timed_out ? duration::zero() : request_.what->under->times.node_timeout;
         look_at_ = now + pause;
-        return owner_.env_.set_timer(*this, look_at_);
+        return env_.set_timer(*this, look_at_);
     }
     lock_peek seen = over->seen.result();
     if (!waits() || seen != *request_.last) return finish({}, std::move(seen));
@@ -197,23 +190,22 @@ void peeking::decide(time_point now, bool timed_out)
     if (has_to_ask_) look_at_ = std::min(look_at_, now + request_.what->under->options.poll_interval);
     if (look_again_) look_at_ = now;
     look_at_ = std::max(look_at_, now + together);
-    owner_.env_.set_timer(*this, look_at_);
+    env_.set_timer(*this, look_at_);
 }
 
 void peeking::changed(time_point now)
 {
     if (std::exchange(look_again_, true) || current_) return;
     look_at_ = now + together;
-    owner_.env_.set_timer(*this, look_at_);
+    env_.set_timer(*this, look_at_);
 }
 
 void peeking::finish(error_code ec, lock_peek seen, std::string const& reason)
 {
-    if (std::exchange(done_, true)) return;
+    if (!end()) return;
     auto const self = shared_from_this();
     current_.reset();
-    owner_.env_.cancel_timer(*this);
-    if (std::erase(owner_.running_, self) > 0) --owner_.env_.lookers;
+    if (owner_.remove(*this)) --env_.lookers;
     auto handler = std::move(handler_);
     if (!reason.empty()) handler.explain([&](failure_note& note) { note.reason = reason; });
     handler(ec, std::move(seen));
@@ -221,8 +213,8 @@ void peeking::finish(error_code ec, lock_peek seen, std::string const& reason)
 
 void peeks::start(std::shared_ptr<peeking> const& what, time_point now)
 {
-    if (what->done_) return;  // cancelled meanwhile
-    running_.push_back(what);
+    if (what->is_over()) return;  // cancelled meanwhile
+    keep(what);
     ++env_.lookers;
     what->ask(now);
 }
@@ -230,16 +222,8 @@ void peeks::start(std::shared_ptr<peeking> const& what, time_point now)
 void peeks::on_changed(std::string_view key)
 {
     auto const now = env_.now();
-    for (auto const& each : running_)
+    for (auto const& each : all())
         if (each->waits() && each->is_about(key)) each->changed(now);
-}
-
-void peeks::fail_all(error_code why)
-{
-    while (!running_.empty()) {
-        auto const last = running_.back();
-        last->abandon(why);
-    }
 }
 
 }  // namespace redlock::detail

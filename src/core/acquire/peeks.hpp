@@ -6,6 +6,7 @@
 #include "base/timer_queue.hpp"
 #include "core/environment.hpp"
 #include "core/failed_votes.hpp"
+#include "core/operation.hpp"
 #include "core/resolved_options.hpp"
 #include "protocol/reply.hpp"
 
@@ -68,13 +69,12 @@ private:
     std::size_t failed_{0};
 };
 
-class peeking final : public timer, public std::enable_shared_from_this<peeking> {
+class peeking final : public timed<peeking> {
 public:
     peeking(peeks& owner, peek_request&& request, peek_handler&& handler);
-    ~peeking();
 
     void abandon(error_code why) { finish(why, {}); }
-    void on_timer(time_point now) override;
+    void time_is_up(time_point now) { current_ ? decide(now, true) : ask(now); }
 
 private:
     friend class peeks;
@@ -99,10 +99,9 @@ private:
     bool has_to_ask_{false};  // some node does not tell
     time_point look_at_{};  // while nothing is asked
     std::uint64_t looks_{0};  // so far
-    bool done_{false};
 };
 
-class peeks {
+class peeks : public ongoing<peeking> {
 public:
     explicit peeks(environment& env) : env_{env} {}
 
@@ -114,14 +113,10 @@ public:
     // A node is connected: it does not tell yet.
     void on_up() { on_changed({}); }
 
-    void fail_all(error_code why);
-    void clear() noexcept { auto const gone = std::move(running_); }
-
 private:
     friend class peeking;
 
     environment& env_;
-    std::vector<std::shared_ptr<peeking>> running_;
 };
 
 }  // namespace redlock::detail

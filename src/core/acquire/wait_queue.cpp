@@ -64,8 +64,8 @@ private:
 };
 
 // A lease that exists before its wait queue was won without contention: the queue learns of that moment now.
-wait_queue::wait_queue(lock_table& in, resource_ptr of, lease_record* lease)
-    : what{std::move(of)}, in_{in}, here_{lease}, contention_{in.env().voters}
+wait_queue::wait_queue(lock_table& in, resource_ptr names, lock_kind const* of, lease_record* lease)
+    : what{std::move(names)}, in_{in}, here_{lease}, contention_{in.env().voters}, rules_{of ? of->make_rules(*this) : nullptr}
 {
     if (lease) contention_.won(lease->machine.acquired(), in_.slot());
 }
@@ -79,12 +79,11 @@ void wait_queue::join(acquisition& who, time_point now)
     who.queue_of = this;
     if (!is_first || here_) who.last_outcome = errc::contended;  // unless an attempt or a probe learns more
     if (!is_first) {
-        if (what->is_for_readers() && contention_.outlook() == quorum::lock_outlook::unknown) in_.owner().next_attempt(who, now);
-        if (may_attempt_along(who)) in_.owner().next_attempt(who, now);
+        bool const is_open = rules_ && contention_.outlook() == quorum::lock_outlook::unknown;
+        if (is_open && rules_->goes_along(who)) in_.owner().next_attempt(who, now);
         return;
     }
-    slots_ = {};
-    refused_at_ = {};
+    if (rules_) rules_->begin();
     contention_.begin(here_ != nullptr);
     consider(now);
 }
@@ -119,59 +118,40 @@ void wait_queue::won(lease_record& lease, bool winner_waits_here, time_point now
     if (others != queue_.end()) wait_for_this_client(now);
 }
 
-void wait_queue::reads(time_point now) { contention_.won_to_read(now, in_.slot()); }
-
-void wait_queue::won_permits(time_point now)
+void wait_queue::won_beside_others(time_point now)
 {
     contention_.won_to_read(now, in_.slot());
-    slots_ = {};
+    rules_->won();
 }
 
-void wait_queue::vacated_permits(lease_record& lease, bool released, time_point now)
+void wait_queue::vacated_beside_others(lease_record& lease, bool released, time_point now)
 {
-    // Others need their turn only where permits are scarce.
-    if (released && (scarce_ || !queue_.empty())) contention_.released(now, lease.what->under->limits, in_.slot());
+    if (released && (rules_->is_scarce || !queue_.empty())) contention_.released(now, lease.what->under->limits, in_.slot());
     queue_.empty() ? in_.retire(*this, now) : consider(now);
 }
 
-// As long as nothing is known of others, those behind the first need not wait for it: as many as there are permits.
-bool wait_queue::may_attempt_along(acquisition const& who) const
-{
-    if (!what->is_for_permits() || contention_.outlook() != quorum::lock_outlook::unknown || in_.is_closed()) return false;
-    std::size_t taken = in_.permits_here(*what->pool());
-    for (acquisition const& each : queue_) {
-        if (!each.is_attempting()) break;
-        taken += what->permit_count();
-    }
-    return first().is_attempting() && &who != &first() && taken + what->permit_count() <= what->pool()->permits;
-}
-
-void wait_queue::let_readers_in(time_point now)
+void wait_queue::attempt_all(time_point now)
 {
     if (in_.is_closed()) return;
     for (acquisition& each : queue_)
         if (!each.is_attempting()) in_.owner().next_attempt(each, now);
-    refused_at_ = {};  // dropped with the grant: a later waiter has not waited before it
 }
 
-void wait_queue::refused_by_writer(std::size_t node, quorum::token_number counter)
+// Of a lock that is counted, the leases beside each other have turns of their own.
+void wait_queue::handed_over(lease_record& lease)
 {
-    refused_with_.resize(in_.env().to_nodes->nodes());
-    refused_with_[node] = counter;
-    refused_at_.add(node);
+    what->counted_as().empty() ? contention_.handed_over() : void(++lease.turn().handoffs);
 }
-
-void wait_queue::handed_over(lease_record& lease) { what->is_for_permits() ? void(++lease.turn().handoffs) : contention_.handed_over(); }
 
 bool wait_queue::may_hand_over(lease_record& lease, time_point now) const
 {
-    if ((here_ != &lease && !what->is_for_permits()) || queue_.empty() || !lease.is_lease() || !lease.has_tokens_for_another())
-        return false;
+    bool const is_counted = !what->counted_as().empty();
+    if ((here_ != &lease && !is_counted) || queue_.empty() || !lease.is_lease() || !lease.has_tokens_for_another()) return false;
     acquisition const& next = first();
     if (!next.takes_what_is_held(lease)) return false;
     if (lease.machine.left(now) < lease.what->under->times.validity / worth_passing_on) return false;
     auto const& limits = lease.what->under->limits;
-    if (what->is_for_permits()) return lease.turn().handoffs < limits.handoffs && now < lease.turn().began + limits.time;
+    if (is_counted) return lease.turn().handoffs < limits.handoffs && now < lease.turn().began + limits.time;
     return contention_.may_hand_over(now, limits);
 }
 
@@ -190,15 +170,11 @@ void wait_queue::failed(acquisition& who, attempt const& lost, time_point now)
     if (&who != &head) return consider(now);  // the first one learns the same
     auto const delay = head.next_delay(in_.env().jitter);
     using of_lock = quorum::wait_odds::of_lock;
-    if (std::exchange(slots_.raced, false)) slots_.count = std::max(slots_.count / 2, min_watched_slots);
-    auto const sides = what->is_for_readers()               ? of_lock::readers
-                       : what->is_for_permits()             ? of_lock::permits
-                       : head.request.what->leaves_a_wish() ? of_lock::writers
-                                                            : of_lock::exclusive;
+    if (rules_) rules_->failed();
+    auto const sides = rules_ ? rules_->sides() : head.request.what->leaves_a_wish() ? of_lock::writers : of_lock::exclusive;
     quorum::wait_odds const odds{in_.slot(), in_.nodes_are_crowded(), delay, in_.chance(), in_.chance(), sides};
     quorum::lost_attempt const news{outlook_of(head.last_outcome), lost.was_refused(), lost.counter(), lost.granted()};
-    if (contention_.failed(news, now, odds, head.poll_interval(), in_.env().has_run))
-        what->is_for_readers() ? attempt_and_probe(wait_move::attempt, now) : send_probe(nullptr);
+    if (contention_.failed(news, now, odds, head.poll_interval(), in_.env().has_run)) probe_or_attempt(now);
     consider(now);
 }
 
@@ -241,7 +217,7 @@ void wait_queue::consider(time_point now)
     for (;;) {
         if (in_.is_closed() || queue_.empty() || first().is_attempting()) return in_.env().cancel_timer(*this);
         if (here_) return wait_for_this_client(now);
-        if (in_.has_too_many_permits_for(*what)) {  // the nodes cannot help
+        if (rules_ && rules_->is_used_up_here()) {
             in_.list(*this);
             first().last_outcome = errc::contended;
             return in_.env().cancel_timer(*this);
@@ -282,13 +258,12 @@ void wait_queue::carry_out(wait_move move, time_point now)
     if (move == wait_move::poll || move == wait_move::probe) {
         if (move == wait_move::poll) ++in_.env().count.polls;
         contention_.probing(move, now, head.poll_interval(), head.next_delay(in_.env().jitter));
-        // A probe cannot tell readers, whom a reader may join, from a writer.
-        return what->is_for_readers() ? attempt_and_probe(wait_move::attempt, now) : send_probe(nullptr);
+        return probe_or_attempt(now);
     }
     if (move == wait_move::race) {
         ++in_.env().count.wakeups;
         head.begin_delays_anew();  // delays grow while votes are split, and not while somebody holds the lock
-        slots_.raced = true;
+        if (rules_) rules_->races();
     }
     attempt_and_probe(move, now);
 }
@@ -299,6 +274,11 @@ void wait_queue::attempt_and_probe(wait_move move, time_point now)
     bool const probes_too = contention_.attempting(move, now);
     in_.owner().next_attempt(head, now);
     if (probes_too) send_probe(head.current);
+}
+
+void wait_queue::probe_or_attempt(time_point now)
+{
+    !rules_ || rules_->may_probe() ? send_probe(nullptr) : attempt_and_probe(wait_move::attempt, now);
 }
 
 // Leaves the wish if it is time for that, and returns when the next one is due. As long as nobody was seen to hold the lock, there is none.
@@ -314,15 +294,6 @@ time_point wait_queue::leave_wish(time_point now)
 void wait_queue::withdraw_wish()
 {
     if (auto const gone = std::exchange(wish_, nullptr)) in_.env().to_nodes->add({gone->withdrawn(), gone});
-}
-
-// Slots that stand together, other ones each time.
-void wait_queue::choose_slots()
-{
-    auto const all = what->pool()->keys.size();
-    slots_.count = std::min(slots_.count, all);
-    auto const places = all - slots_.count + 1;
-    slots_.first = in_.random_below(places);
 }
 
 // Asks the nodes how long they keep the keys of the lock, alone or along with an attempt.
@@ -360,13 +331,7 @@ void wait_queue::send_probe(std::shared_ptr<attempt> const& along_with)
     in_.list(*this);
     command c{verb::watch, what->first(), {}, {}};
     c.others = what->watched();
-    if (what->is_for_permits()) {
-        choose_slots();
-        std::span<std::string const> const keys{what->pool()->keys};
-        c.key = keys[slots_.first];
-        c.others = keys.subspan(slots_.first + 1, slots_.count - 1);
-        c.any = true;
-    }
+    if (rules_) rules_->choose_keys(c);
     in_.env().to_nodes->add({c, make_recycled<probe>(*this, along_with)});
 }
 

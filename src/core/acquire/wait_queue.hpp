@@ -6,6 +6,7 @@
 #define REDLOCK_CORE_ACQUIRE_WAIT_QUEUE_HPP
 
 #include "core/acquire/acquisition.hpp"
+#include "core/acquire/lock_kind.hpp"
 #include "core/lease/lease_record.hpp"
 #include "protocol/reply.hpp"
 #include "quorum/waiting/contention.hpp"
@@ -13,7 +14,6 @@
 #include <redlock/detail/resource.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -24,8 +24,8 @@ class lock_table;
 
 class wait_queue final : public timer, public std::enable_shared_from_this<wait_queue> {
 public:
-    // `lease`: this client's lease of the lock, or null.
-    wait_queue(lock_table& in, resource_ptr what, lease_record* lease);
+    // `of`: the kind of lock, or null. `lease`: this client's lease of the lock, or null.
+    wait_queue(lock_table& in, resource_ptr what, lock_kind const* of, lease_record* lease);
     ~wait_queue();
 
     void join(acquisition& who, time_point now);
@@ -43,28 +43,21 @@ public:
     // A lease was won on the nodes, by an acquisition in this queue or by one that did not wait.
     void won(lease_record& lease, bool winner_waits_here, time_point now);
 
-    // Of a queue of readers. One of them, or one that did not wait, was granted.
-    void reads(time_point now);
-    // All who wait make their attempts now: readers do not exclude each other, and those who waited for the same writer go together.
-    void let_readers_in(time_point now);
-    // A node refused a reader because somebody writes. The counter of that refusal is what a node lets in past the wish of the next writer.
-    void refused_by_writer(std::size_t node, quorum::token_number counter);
-    quorum::node_set const& waited_for_writers_at() const noexcept { return refused_at_; }
-    std::int64_t refused_with(std::size_t node) const noexcept
-    {
-        return refused_at_.has(node) ? static_cast<std::int64_t>(refused_with_[node]) : -1;
-    }
+    // The same of a lock that several hold at the same time: this client got one lease more, or has one less.
+    void won_beside_others(time_point now);
+    void vacated_beside_others(lease_record& lease, bool released, time_point now);
 
-    // Of a semaphore: this client got a permit, or has one less. It may have several.
-    void won_permits(time_point now);
-    void vacated_permits(lease_record& lease, bool released, time_point now);
+    // Those of the kind of lock; null: it is exclusive.
+    queue_rules* rules() const noexcept { return rules_.get(); }
+    lock_table& table() const noexcept { return in_; }
+    acquisition::list<hook_of_queue> const& waiting() const noexcept { return queue_; }
+
+    // All who wait make their attempts.
+    void attempt_all(time_point now);
 
     // Whether the lease may be handed over to the next acquisition in the wait queue.
     bool may_hand_over(lease_record& lease, time_point now) const;
     void handed_over(lease_record& lease);
-
-    // Of a semaphore: whether other permits were free when the last one was won.
-    void permits_are_scarce(bool yes) noexcept { scarce_ = yes; }
 
     // This client does not have the lease any more.
     void vacated(lease_record& lease, bool released, time_point now);
@@ -110,10 +103,9 @@ private:
     void wait_for_this_client(time_point now);
     void carry_out(quorum::wait_move move, time_point now);
     void attempt_and_probe(quorum::wait_move move, time_point now);
-    bool may_attempt_along(acquisition const& who) const;
-    void choose_slots();
     time_point leave_wish(time_point now);
     void withdraw_wish();
+    void probe_or_attempt(time_point now);
     void send_probe(std::shared_ptr<attempt> const& along_with);
     void on_probe(probe const& asked, std::size_t node, reply const& answer, time_point now);
 
@@ -121,20 +113,8 @@ private:
     acquisition::list<hook_of_queue> queue_;
     lease_record* here_{nullptr};  // this client's lease of the lock
     quorum::contention contention_;
-    quorum::node_set refused_at_;  // readers: nodes where a writer was in the way, in this wait
-    std::vector<quorum::token_number> refused_with_;  // and their counters
+    std::unique_ptr<queue_rules> const rules_;
     std::shared_ptr<wish> wish_;  // writers of a read-write lock, while the first one waits
-
-    static constexpr std::size_t max_watched_slots = 8;
-    static constexpr std::size_t min_watched_slots = 2;
-
-    // Of a semaphore: the slots that nodes are asked to watch. So a release wakes only some of those who wait.
-    struct {
-        std::size_t first{0};
-        std::size_t count{max_watched_slots};
-        bool raced{false};  // the attempt under way was made because one of them had become free
-    } slots_;
-    bool scarce_{false};
 };
 
 }  // namespace redlock::detail

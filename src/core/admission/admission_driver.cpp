@@ -1,6 +1,7 @@
 #include "core/admission/admission_driver.hpp"
 
 #include "base/to_error.hpp"
+#include "core/operation.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -53,73 +54,12 @@ quorum::admission_settings with_sets(quorum::admission_settings settings, quorum
 
 }  // namespace
 
-// One request of quorum::admission to one node; it hands the node's answer to the driver.
-class admission_driver::question final : public vote_handler {
-public:
-    question(admission_driver& owner, admission_request what, time_point now) : owner_{owner}, what_{std::move(what)}, asked_{now} {}
-
-    command request() const
-    {
-        command c{to_verb(what_.what), {}, what_.mark, std::chrono::ceil<std::chrono::milliseconds>(what_.max_ttl)};
-        c.token = what_.base;
-        c.change_more().id = what_.id;
-        return c;
-    }
-
-    void on_vote(std::size_t, reply const& answer, time_point now) override { owner_.answered(what_, answer, asked_, now); }
-    bool wanted(std::size_t, time_point) const override { return true; }
-
-private:
-    admission_driver& owner_;
-    admission_request what_;
-    time_point asked_;
-};
-
-// A claim of quorum::set_membership; its answer goes to the driver.
-class admission_driver::claim final : public vote_handler {
-public:
-    claim(admission_driver& owner, quorum::set_claim what, time_point asked) : owner_{owner}, what_{std::move(what)}, asked_{asked} {}
-
-    command request() const
-    {
-        command c{verb::claim, {}, what_.text, {}};
-        c.change_more().former = what_.expected;
-        c.change_more().id = what_.id;
-        c.stays = what_.stays;
-        return c;
-    }
-
-    void on_vote(std::size_t, reply const& answer, time_point now) override
-    {
-        bool const failed = answer.vote == vote::failed;
-        owner_.claimed(what_.node, failed ? std::nullopt : std::optional{answer.words()}, failed, asked_, now);
-    }
-    bool wanted(std::size_t, time_point) const override { return true; }
-
-private:
-    admission_driver& owner_;
-    quorum::set_claim what_;
-    time_point asked_;
-};
-
-// A look at a node's record of its set, of which quorum::admission need not know.
-class admission_driver::look final : public vote_handler {
-public:
-    look(admission_driver& owner, time_point asked) : owner_{owner}, asked_{asked} {}
-
-    void on_vote(std::size_t node, reply const& answer, time_point now) override
-    {
-        owner_.looking_.remove(node);
-        if (answer.vote != vote::granted || !owner_.met_.has(node)) return;
-        owner_.sets_.on_facts(node, *answer.facts(), asked_, now);
-        owner_.go_on(now);
-    }
-    bool wanted(std::size_t, time_point) const override { return true; }
-
-private:
-    admission_driver& owner_;
-    time_point asked_;
-};
+// The command may refer to what `then` keeps.
+template <class Then>
+void admission_driver::ask_one(std::size_t node, command&& what, Then then)
+{
+    env_.to_nodes->ask(node, {std::move(what), std::make_shared<answer_of_one<Then>>(std::move(then))});
+}
 
 admission_driver::admission_driver(environment& env, quorum::admission_settings settings, quorum::set_settings sets, std::size_t nodes,
                                    std::shared_ptr<quarantine_log> log)
@@ -151,7 +91,6 @@ std::string admission_driver::meet(std::size_t node, quorum::node_facts const& f
 void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
 {
     auto const now = env_.now();
-    refused_[node] = false;
     not_marked_[node].clear();
     met_.add(node);
     env_.to_nodes->ttl_in_use(facts.max_ttl);  // of other clients, perhaps
@@ -190,12 +129,20 @@ void admission_driver::go_on(time_point now)
     if (wanted_) {
         for (admission_request const& what : rules_.requests(now)) ask(what, now);
         if (rules_.has_just_bootstrapped() && env_.outages) env_.outages->bootstrapped(rules_.quarantine());
+        if (auto const recovered = rules_.has_just_recovered(); !recovered.empty()) tell_of_recovery(recovered);
         env_.cancel_timer(*this);
         if (auto const next = rules_.next(now)) env_.set_timer(*this, *next);
     }
     going_on_ = false;
     tell_all();
     if (on_idle && is_idle()) on_idle();
+}
+
+void admission_driver::tell_of_recovery(quorum::node_set const& which)
+{
+    if (env_.outages) env_.outages->recovered(*names_, which);
+    for (std::size_t node = 0; env_.observed && node < names_->size(); ++node)
+        if (which.has(node)) env_.observed->recovered(node);
 }
 
 void admission_driver::tend_sets(time_point now)
@@ -212,8 +159,15 @@ void admission_driver::tend_sets(time_point now)
     else if (!look_for_sets_.is_set()) env_.set_timer(look_for_sets_, now + set_look_interval);
     if (!wanted_) return;
     for (quorum::set_claim const& each : sets_.claims()) {
-        auto const c = std::make_shared<claim>(*this, each, now);
-        env_.to_nodes->ask(each.node, {c->request(), c});
+        auto const what = std::make_shared<quorum::set_claim const>(each);
+        command c{verb::claim, {}, what->text, {}};
+        c.change_more().former = what->expected;
+        c.change_more().id = what->id;
+        c.stays = what->stays;
+        ask_one(what->node, std::move(c), [this, what, asked = now](reply const& answer, time_point t) {
+            bool const failed = answer.vote == vote::failed;
+            claimed(what->node, failed ? std::nullopt : std::optional{answer.words()}, failed, asked, t);
+        });
     }
 }
 
@@ -224,7 +178,7 @@ void admission_driver::follow_generation()
     quorum::node_set left;
     for (std::size_t node = 0; node < names_->size(); ++node)
         if (sets_.was_left_by(node)) left.add(node);
-    rules_.set_has(sets_.size(), left, sets_.lists_all_members());
+    rules_.set_has(sets_.size(), left, sets_.lists_all_members(), sets_.is_certain());
     bool const has_same_numbers = size_ == sets_.size() && was_resized_ == sets_.was_resized();
     bool const is_as_before = has_same_numbers && voters_ == sets_.voters() && members_ == sets_.members();
     if (is_first && is_as_before) return;
@@ -238,8 +192,10 @@ void admission_driver::follow_generation()
 }
 
 // To the rules of admission, a node of another generation is nobody.
-quorum::node_facts admission_driver::facts_for_rules(std::size_t node, quorum::node_facts const& facts) const
+quorum::node_facts admission_driver::facts_for_rules(std::size_t node, quorum::node_facts facts) const
 {
+    // A member that joins waits from when a majority has moved, however long it has run.
+    if (!quorum::binding_in(facts.set).empty()) facts.without_loss = {};
     if (!sets_.is_active() || !sets_.is_apart(node)) return facts;
     quorum::node_facts nobody;
     nobody.master = facts.master;
@@ -259,7 +215,12 @@ void admission_driver::look_at_set_of(std::size_t node)
 {
     if (looking_.has(node)) return;
     looking_.add(node);
-    env_.to_nodes->ask(node, {command{verb::inspect, {}, {}, {}}, std::make_shared<look>(*this, env_.now())});
+    ask_one(node, command{verb::inspect, {}, {}, {}}, [this, node, asked = env_.now()](reply const& answer, time_point now) {
+        looking_.remove(node);
+        if (answer.vote != vote::granted || !met_.has(node)) return;
+        sets_.on_facts(node, *answer.facts(), asked, now);
+        go_on(now);
+    });
 }
 
 void admission_driver::claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point asked, time_point now)
@@ -283,10 +244,13 @@ bool admission_driver::is_idle() const noexcept
     return !(waits && decides);
 }
 
-void admission_driver::ask(admission_request const& what, time_point now)
+void admission_driver::ask(admission_request const& of, time_point now)
 {
-    auto const q = std::make_shared<question>(*this, what, now);
-    env_.to_nodes->ask(what.node, {q->request(), q});
+    auto const what = std::make_shared<admission_request const>(of);
+    command c{to_verb(what->what), {}, what->mark, std::chrono::ceil<std::chrono::milliseconds>(what->max_ttl)};
+    c.token = what->base;
+    c.change_more().id = what->id;
+    ask_one(what->node, std::move(c), [this, what, asked = now](reply const& answer, time_point t) { answered(*what, answer, asked, t); });
 }
 
 void admission_driver::answered(admission_request const& what, reply const& answer, time_point asked, time_point now)
@@ -345,6 +309,8 @@ void admission_driver::tell_all()
         of_all->is_another = rules_.has_record_of_another(node);
         of_all->is_empty = rules_.is_empty(node);
         of_all->drained = rules_.drained_at(node);
+        of_all->started = rules_.counts_from_start(node);
+        of_all->is_noted = log_ != nullptr;
         of_all->not_carried = log_ && state == redlock::admission_state::quarantined ? log_->problem() : std::string{};
         tell(node, *of_all);
     }
@@ -395,6 +361,7 @@ admission_picture admission_driver::picture_of_all() const
     p.nobody_remembers = p.admitted == 0;
     p.has_traces = rules_.has_traces();
     p.lacks_members = !rules_.has_all_members();
+    p.recovers = rules_.recovers();
     for (std::size_t i = 0; i < names_->size(); ++i) {
         if (rules_.of(i) != redlock::admission_state::unknown) continue;
         (refused_[i] ? p.refused : p.silent).add(i);

@@ -79,10 +79,6 @@ public:
     void clear() noexcept { stopped_ = true; }
 
 private:
-    class question;
-    class claim;
-    class look;
-
     // When to look whether other clients have founded a set on nodes that had none.
     struct set_timer final : timer {
         explicit set_timer(admission_driver& owner) : of{owner} {}
@@ -98,13 +94,16 @@ private:
     };
 
     void go_on(time_point now);
-    void ask(quorum::admission_request const& what, time_point now);
+    void ask(quorum::admission_request const& of, time_point now);
+    template <class Then>
+    void ask_one(std::size_t node, command&& what, Then then);
     void answered(quorum::admission_request const& what, reply const& answer, time_point asked, time_point now);
     void note_sighting(quorum::admission_request const& what);
     void forget(quorum::admission_request const& what);
+    void tell_of_recovery(quorum::node_set const& which);
     void tend_sets(time_point now);
     void follow_generation();
-    quorum::node_facts facts_for_rules(std::size_t node, quorum::node_facts const& facts) const;
+    quorum::node_facts facts_for_rules(std::size_t node, quorum::node_facts facts) const;
     void look_for_sets(time_point now);
     void look_at_set_of(std::size_t node);
     void claimed(std::size_t node, std::optional<std::string> const& text, bool failed, time_point asked, time_point now);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace redlock::detail {
 struct admission_picture {
     redlock::admission_state state{redlock::admission_state::unknown};
     quorum::time_point drained{};  // while draining: its end
+    std::optional<quorum::time_point> started{};  // its server has run since then, and has lost nothing: its quarantine counts from there
     std::size_t admitted{0};  // nodes, now
     std::size_t needed{0};  // to admit another one
     std::size_t nodes{0};
@@ -25,10 +27,12 @@ struct admission_picture {
     bool has_traces{false};  // some node has a record, so the set is not new
     bool is_another{false};  // the node's record names another server
     bool is_empty{false};  // the node has nothing of before
+    bool recovers{false};  // a majority has lost its data, and votes again when all of it have waited
     bool lacks_members{false};  // the set has members that are none of the nodes
     quorum::node_set silent;  // nodes that have not answered
     quorum::node_set refused;  // and those with whom that will not change by itself
-    std::string not_carried;  // why other processes cannot go on with this wait; empty: they can, or nobody wants that
+    bool is_noted{false};  // for other processes, which can go on with its wait
+    std::string not_carried;  // why they cannot; empty: they can, or nobody wants that
     std::string why_unidentified;
     std::string not_marked;  // why the mark of its loss does not count yet
     std::shared_ptr<std::vector<std::string> const> names;  // of all nodes

@@ -227,8 +227,8 @@ std::optional<quarantine_note> note_from(std::string_view text, std::string_view
 {
     auto const first = rest_of(text, first_line), its_clock = rest_of(text, "clock "), id = rest_of(text, "id "),
                mark = rest_of(text, "mark "), seen = rest_of(text, "seen "), node = rest_of(text, "node "), last = rest_of(text, last_line);
-    if (!first || !its_clock || !id || !mark || !seen || !node || !last || !text.empty()) return std::nullopt;
-    if (!first->empty() || !last->empty() || *its_clock != clock || !is_id(*id) || !is_of_words(*mark)) return std::nullopt;
+    if (!id || !mark || !seen || !node || !text.empty()) return std::nullopt;
+    if (first != "" || last != "" || its_clock != clock || !is_id(*id) || !is_of_words(*mark)) return std::nullopt;
     std::int64_t count = 0;
     auto const [stop, error] = std::from_chars(seen->data(), seen->data() + seen->size(), count);
     if (error != std::errc{} || stop != seen->data() + seen->size() || count < 0) return std::nullopt;

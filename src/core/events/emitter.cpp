@@ -218,4 +218,6 @@ void events::clock_stepped(std::size_t node, duration by, std::string text)
     queue_->add({.what = event::clock_stepped{.at = at(), .by = by}, .node = node, .text = std::move(text)});
 }
 
+void events::recovered(std::size_t node) { queue_->add({.what = event::node_recovered{.at = at()}, .node = node}); }
+
 }  // namespace redlock::detail

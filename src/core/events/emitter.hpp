@@ -83,6 +83,7 @@ public:
     // Whether it has changed or not. `text` is asked for if somebody is told.
     void admission(std::size_t node, redlock::admission_state state, std::function<std::string()> const& text);
     void clock_stepped(std::size_t node, duration by, std::string text);
+    void recovered(std::size_t node);
 
     void close() noexcept { queue_->close(); }
 

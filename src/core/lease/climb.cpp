@@ -9,7 +9,7 @@
 namespace redlock::detail {
 
 climb::climb(lease_registry& owner, std::shared_ptr<lease_record> what, quorum::token_number goal, time_point now)
-    : owner_{owner}, record_{std::move(what)}, goal_{goal}, votes_{owner.env().voters}
+    : operation{owner.env(), std::move(what)}, owner_{owner}, goal_{goal}, votes_{owner.env().voters}
 {
     assert(goal_ > record_->guard());
     auto const& times = record_->what->under->times;
@@ -22,8 +22,6 @@ climb::climb(lease_registry& owner, std::shared_ptr<lease_record> what, quorum::
     }
 }
 
-climb::~climb() { owner_.env().cancel_timer(*this); }  // as in ~attempt
-
 command climb::request() const
 {
     command c = record_->request(verb::climb);
@@ -31,29 +29,21 @@ command climb::request() const
     return c;
 }
 
-bool climb::wanted(std::size_t, time_point now) const { return !has_ended_ && record_->is_lease() && now < ends(); }
+bool climb::wanted(std::size_t, time_point now) const { return !is_over() && record_->is_lease() && now < ends(); }
 
 void climb::on_vote(std::size_t node, reply const& answer, time_point now)
 {
-    if (has_ended_) return;
+    if (is_over()) return;
     votes_.cast(node, now < ends() ? answer.vote : vote::failed);
     if (votes_.majority_granted()) return end(true, now);
     if (votes_.majority_out_of_reach()) end(false, now);
-}
-
-void climb::on_timer(time_point now)
-{
-    auto const self = shared_from_this();
-    if (!has_ended_) end(false, now);
 }
 
 // One that failed may have raised counters. They carry its mark, so that extensions are not refused there, and the next climb, which does not go less
 // far, can start from them.
 void climb::end(bool succeeded, time_point now)
 {
-    has_ended_ = true;
-    owner_.env().cancel_timer(*this);
-    owner_.climb_ended(*record_, succeeded ? goal_ : 0, now);
+    if (operation::end()) owner_.climb_ended(*record_, succeeded ? goal_ : 0, now);
 }
 
 void lease_registry::start_climb(std::shared_ptr<lease_record> const& what, quorum::token_number needed, time_point now)
@@ -63,8 +53,7 @@ void lease_registry::start_climb(std::shared_ptr<lease_record> const& what, quor
     state.is_under_way = true;
     state.tried = std::max(state.tried, needed);
     auto const c = make_recycled<climb>(*this, what, state.tried, now);
-    env_.set_timer(*c, c->ends());
-    env_.to_nodes->add({c->request(), c});
+    climb::ask(c, c->request(), c->ends());
 }
 
 void lease_registry::climb_ended(lease_record& what, quorum::token_number guard, time_point now)
@@ -74,7 +63,6 @@ void lease_registry::climb_ended(lease_record& what, quorum::token_number guard,
     if (guard == 0 || now >= what.machine.stops_at()) return;  // the next extension, if there is one, says again what is needed
     what.raise_guard(guard);
     start_extension(what.shared(), now, nullptr, true);
-    set_timer(what);
 }
 
 }  // namespace redlock::detail

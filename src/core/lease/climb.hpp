@@ -4,9 +4,8 @@
 #ifndef REDLOCK_CORE_LEASE_CLIMB_HPP
 #define REDLOCK_CORE_LEASE_CLIMB_HPP
 
-#include "base/timer_queue.hpp"
-#include "core/fanout.hpp"
 #include "core/lease/lease_record.hpp"
+#include "core/operation.hpp"
 #include "protocol/command.hpp"
 #include "protocol/reply.hpp"
 #include "quorum/votes.hpp"
@@ -18,17 +17,16 @@ namespace redlock::detail {
 
 class lease_registry;
 
-class climb final : public vote_handler, public timer, public std::enable_shared_from_this<climb> {
+class climb final : public operation<climb> {
 public:
     climb(lease_registry& owner, std::shared_ptr<lease_record> what, quorum::token_number goal, time_point now);
-    ~climb();
 
     // What is asked of every node.
     command request() const;
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
     bool wanted(std::size_t node, time_point now) const override;
-    void on_timer(time_point now) override;
+    void time_is_up(time_point now) { end(false, now); }
 
     // Answers that come later do not count: a node that is admitted again waited for the largest ttl, and not longer.
     time_point ends() const noexcept override { return ends_; }
@@ -37,11 +35,9 @@ private:
     void end(bool succeeded, time_point now);
 
     lease_registry& owner_;
-    std::shared_ptr<lease_record> record_;
     quorum::token_number goal_;
     quorum::ballot votes_;
     time_point ends_;
-    bool has_ended_{false};
 };
 
 }  // namespace redlock::detail

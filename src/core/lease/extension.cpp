@@ -10,8 +10,8 @@ namespace redlock::detail {
 using quorum::extend_outcome;
 
 extension::extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now, bool after_climb)
-    : owner_{owner},
-      record_{std::move(what)},
+    : operation{owner.env(), std::move(what)},
+      owner_{owner},
       machine_{owner.env().voters, now, record_->machine.valid_until(), record_->what->under->times},
       began_{now},
       renews_counters_{record_->wants_refresh(now)},
@@ -19,11 +19,9 @@ extension::extension(lease_registry& owner, std::shared_ptr<lease_record> what, 
 {
 }
 
-extension::~extension() { owner_.env().cancel_timer(*this); }  // as in ~attempt
-
 void extension::wait(std::shared_ptr<waiter> who)
 {
-    if (who->asks_why) votes_.keep(owner_.env().to_nodes->nodes());
+    if (who->asks_why) votes_.keep(env_.to_nodes->nodes());
     waiters_.push_back(std::move(who));
 }
 
@@ -56,7 +54,7 @@ void extension::on_vote(std::size_t node, reply const& answer, time_point now)
     votes_.add(node, answer);
     if (is_late && record_->machine.valid_until() > before) record_->machine.on_late_renewal(now);
     if (answer.vote == vote::refused) needed_ = std::max(needed_, answer.counter);
-    if (answer.recreated) ++owner_.env().count.recreated;
+    if (answer.recreated) ++env_.count.recreated;
     // As with late grants: the release is behind it, unless a server that had lost its scripts got them in another order.
     if (record_->release_started && (answer.recreated || answer.vote == vote::failed)) owner_.all_releases().repeat(record_, node);
     if (record_->is_lease()) {
@@ -77,18 +75,17 @@ void extension::climb_if_needed(time_point now)
     if (is_kept) owner_.start_climb(record_, needed_, now);
 }
 
-void extension::on_timer(time_point now)
+void extension::time_is_up(time_point now)
 {
-    auto const self = shared_from_this();
     auto const outcome = machine_.on_timeout(record_->machine);
     if (outcome != extend_outcome::pending) decided(outcome, now);
 }
 
 void extension::decided(extend_outcome outcome, time_point now)
 {
-    owner_.env().cancel_timer(*this);
+    env_.cancel_timer(*this);
     error_code result = errc::no_majority;
-    auto& count = owner_.env().count;
+    auto& count = env_.count;
     switch (outcome) {
     case extend_outcome::renewed:
         ++count.extensions_renewed;
@@ -105,7 +102,7 @@ void extension::decided(extend_outcome outcome, time_point now)
     case extend_outcome::pending: assert(false);
     }
     // What is answered when the lease is over is no news: its end has been told.
-    if (owner_.env().observed && record_->is_lease()) owner_.env().observed->extension_decided(record_->told(now), outcome, began_);
+    if (env_.observed && record_->is_lease()) env_.observed->extension_decided(record_->told(now), outcome, began_);
     record_->machine.on_extension_done(outcome, now);
     if (outcome == extend_outcome::lost) owner_.lose(*record_, errc::lease_lost);
     if (record_->registry() && record_->is_lease()) {
@@ -113,8 +110,7 @@ void extension::decided(extend_outcome outcome, time_point now)
         owner_.set_timer(*record_);
     }
     if (record_->phase == lease_record::state::lost) result = record_->first.lost_because.load();
-    waiters_.complete_all(result,
-                          result == errc::no_majority ? votes_.first(*owner_.env().to_nodes) : std::string{record_->first.loss_reason()});
+    waiters_.complete_all(result, result == errc::no_majority ? votes_.first(*env_.to_nodes) : std::string{record_->first.loss_reason()});
 }
 
 }  // namespace redlock::detail

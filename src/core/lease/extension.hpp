@@ -2,11 +2,10 @@
 #ifndef REDLOCK_CORE_LEASE_EXTENSION_HPP
 #define REDLOCK_CORE_LEASE_EXTENSION_HPP
 
-#include "base/timer_queue.hpp"
 #include "core/failed_votes.hpp"
-#include "core/fanout.hpp"
 #include "core/lease/lease_record.hpp"
 #include "core/lease/waiter.hpp"
+#include "core/operation.hpp"
 #include "protocol/reply.hpp"
 #include "quorum/lease_machine.hpp"
 #include "quorum/node_set.hpp"
@@ -21,11 +20,10 @@ namespace redlock::detail {
 class lease_registry;
 
 // Extensions that are due together share a round, and a script call on each node.
-class extension final : public vote_handler, public timer, public std::enable_shared_from_this<extension> {
+class extension final : public operation<extension> {
 public:
     // `after_climb`: it sets the lease again after a climb, and does not start another one.
     extension(lease_registry& owner, std::shared_ptr<lease_record> what, time_point now, bool after_climb);
-    ~extension();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
     void on_sent(quorum::node_set const& nodes, time_point now) override;
@@ -33,7 +31,7 @@ public:
     bool wanted(std::size_t node, time_point now) const override;
     time_point ends() const override { return record_->machine.stops_at(); }
     void renew(command& request) const override { request = this->request(); }
-    void on_timer(time_point now) override;
+    void time_is_up(time_point now);
 
     command request() const;
 
@@ -48,7 +46,6 @@ private:
     void climb_if_needed(time_point now);
 
     lease_registry& owner_;
-    std::shared_ptr<lease_record> record_;
     quorum::extend_machine machine_;
     time_point began_;
     quorum::token_number needed_{0};  // the largest counter that a refusal told; the guard of the lease has to climb to it

@@ -168,10 +168,9 @@ void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, 
     }
     what->machine.on_extension_sent(now);
     what->may_live_until(now + 2 * what->what->under->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
-    env_.set_timer(*e, e->times_out());
     what->asked_in = env_.to_nodes->next_round();
     what->extended_on = quorum::node_set::all(env_.to_nodes->nodes());
-    env_.to_nodes->add({e->request(), e, not_at});
+    extension::ask(e, e->request(), e->times_out(), not_at);
 }
 
 void lease_registry::abandon_extend(lease_record const& what, waiter const* who)

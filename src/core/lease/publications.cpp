@@ -3,7 +3,6 @@
 #include "core/lease/state_rounds.hpp"
 #include "protocol/state_text.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace redlock::detail {
@@ -38,7 +37,7 @@ std::shared_ptr<publish_round> publications::publish(lease_handle const& by, std
     record.set_published(kept);
     auto const made = std::make_shared<publish_round>(*this, record.shared(), kept, now);
     made->set_handler(std::move(handler));
-    begin(made);
+    keep(made);
     made->send();
     return made;
 }
@@ -51,7 +50,7 @@ std::shared_ptr<inherit_round> publications::inherit(lease_handle const& by, sta
         return nullptr;
     }
     auto const made = std::make_shared<inherit_round>(*this, by.of().shared(), std::move(handler), now);
-    begin(made);
+    keep(made);
     made->send();
     return made;
 }
@@ -59,19 +58,6 @@ std::shared_ptr<inherit_round> publications::inherit(lease_handle const& by, sta
 void publications::publish_again(lease_record& what, time_point now)
 {
     if (auto const latest = what.published()) std::make_shared<publish_round>(*this, what.shared(), latest, now)->send();
-}
-
-void publications::end(state_round const& what) noexcept
-{
-    std::erase_if(running_, [&](auto const& each) { return each.get() == &what; });
-}
-
-void publications::fail_all(error_code why)
-{
-    while (!running_.empty()) {
-        auto const last = running_.back();
-        last->abandon(why);
-    }
 }
 
 }  // namespace redlock::detail

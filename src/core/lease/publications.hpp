@@ -2,15 +2,14 @@
 #ifndef REDLOCK_CORE_LEASE_PUBLICATIONS_HPP
 #define REDLOCK_CORE_LEASE_PUBLICATIONS_HPP
 
-#include "core/environment.hpp"
 #include "core/lease/lease_record.hpp"
 #include "core/lease/lease_registry.hpp"
+#include "core/operation.hpp"
 
 #include <redlock/detail/core.hpp>
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace redlock::detail {
 
@@ -18,7 +17,7 @@ class inherit_round;
 class publish_round;
 class state_round;
 
-class publications {
+class publications : public ongoing<state_round> {
 public:
     publications(environment& env, lease_registry& leases) : env_{env}, leases_{leases} {}
 
@@ -29,11 +28,6 @@ public:
     // Gives nodes once more what the lease has published.
     void publish_again(lease_record& what, time_point now);
 
-    // Completes all with `why`.
-    void fail_all(error_code why);
-
-    void clear() noexcept { auto const gone = std::move(running_); }
-
     environment& env() const noexcept { return env_; }
     lease_registry& leases() const noexcept { return leases_; }
 
@@ -42,12 +36,9 @@ private:
     friend class inherit_round;
 
     errc objection_to(lease_handle const& by, time_point now);
-    void begin(std::shared_ptr<state_round> const& what) { running_.push_back(what); }
-    void end(state_round const& what) noexcept;
 
     environment& env_;
     lease_registry& leases_;
-    std::vector<std::shared_ptr<state_round>> running_;  // those whose callers wait
 };
 
 }  // namespace redlock::detail

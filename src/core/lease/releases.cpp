@@ -28,15 +28,11 @@ quorum::electorate voters_of(lease_record const& what, environment const& env, t
 }  // namespace
 
 release::release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before, time_point now, std::uint32_t wave)
-    : owner_{owner}, record_{what}, lost_before_{lost_before}, machine_{voters_of(*what, owner.env(), now)}, wave_{wave}
+    : operation{owner.env(), what}, owner_{owner}, lost_before_{lost_before}, machine_{voters_of(*what, owner.env(), now)}, wave_{wave}
 {
 }
 
-release::~release()
-{
-    record_->set_pending_release(nullptr);
-    owner_.env().cancel_timer(*this);  // as in ~attempt
-}
+release::~release() { record_->set_pending_release(nullptr); }
 
 bool release::wanted(std::size_t node, time_point now) const { return record_->sent_to.has(node) && record_->may_live(now); }
 
@@ -44,28 +40,20 @@ void release::on_vote(std::size_t node, reply const& answer, time_point)
 {
     // That the key is not on a server which is no member of the set says nothing: the lease need not be there.
     votes_.add(node, answer);
-    bool const counts = answer.vote != vote::refused || owner_.env().members.has(node);
+    bool const counts = answer.vote != vote::refused || env_.members.has(node);
     auto const outcome = machine_.on_vote(node, counts ? answer.vote : vote::failed);
-    if (owner_.env().lookers > 0)
-        owner_.env().changed_by_us(record_->what->first());  // with many callers, the record is in no cache any more
-    if (outcome != release_outcome::pending && waiting_for_votes_) decided(outcome);
+    if (env_.lookers > 0) env_.changed_by_us(record_->what->first());  // with many callers, the record is in no cache any more
+    if (outcome != release_outcome::pending && !is_over()) decided(outcome);
     if (machine_.complete() && !std::exchange(complete_, true)) owner_.completed(wave_);
-}
-
-void release::on_timer(time_point)
-{
-    auto const self = shared_from_this();
-    decided(machine_.on_timeout());
 }
 
 void release::decided(release_outcome outcome)
 {
-    waiting_for_votes_ = false;
-    owner_.env().cancel_timer(*this);
+    end();
     bool const was_a_lease = record_->machine.has_begun();  // and not an attempt that is rolled back
-    if (was_a_lease && outcome == release_outcome::released) ++owner_.env().count.released;
-    if (was_a_lease && outcome == release_outcome::no_majority) ++owner_.env().count.releases_unconfirmed;
-    if (was_a_lease && owner_.env().observed) owner_.env().observed->released(record_->told(owner_.env().now()), to_error(result()));
+    if (was_a_lease && outcome == release_outcome::released) ++env_.count.released;
+    if (was_a_lease && outcome == release_outcome::no_majority) ++env_.count.releases_unconfirmed;
+    if (was_a_lease && env_.observed) env_.observed->released(record_->told(env_.now()), to_error(result()));
     record_->release_error = result();
     waiters_.complete_all(to_error(record_->release_error), reason());
 }
@@ -87,16 +75,16 @@ std::string release::reason() const
 {
     if (lost_before_ != errc{}) return std::string{record_->first.loss_reason()};
     switch (result()) {
-    case errc::lease_lost: return failed_votes::gone_at(votes_.refused(), *owner_.env().to_nodes);
-    case errc::release_unconfirmed: return votes_.first(*owner_.env().to_nodes);
+    case errc::lease_lost: return failed_votes::gone_at(votes_.refused(), *env_.to_nodes);
+    case errc::release_unconfirmed: return votes_.first(*env_.to_nodes);
     default: return {};
     }
 }
 
 void release::wait(std::shared_ptr<waiter> who)
 {
-    assert(waiting_for_votes_);
-    if (who->asks_why) votes_.keep(owner_.env().to_nodes->nodes());
+    assert(!is_over());
+    if (who->asks_why) votes_.keep(env_.to_nodes->nodes());
     waiters_.push_back(std::move(who));
 }
 
@@ -109,10 +97,9 @@ void releases::start(std::shared_ptr<lease_record> const& what, time_point now, 
     if (not_at.size() == env_.to_nodes->nodes()) return;  // none is left
     auto const r = make_recycled<release>(*this, what, lost_before, now, begin_in(newest_wave()));
     what->set_pending_release(r.get());
-    env_.set_timer(*r, now + what->what->under->times.node_timeout);
     // Releases go first in a round, but not before a request of the same round that would set the key.
     bool const goes_first = what->asked_in != env_.to_nodes->next_round();
-    env_.to_nodes->add({what->request(verb::release), r, not_at, goes_first});
+    release::ask(r, what->request(verb::release), now + what->what->under->times.node_timeout, not_at, goes_first);
     if (not_at.empty()) return;
     for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
         if (not_at.has(node)) r->on_vote(node, reply{vote::refused, {}, {}}, now);
@@ -154,7 +141,7 @@ void releases::wait(lease_record const& what, std::shared_ptr<waiter> who)
 {
     assert(what.release_started);
     release* const r = what.pending_release();
-    if (!r || r->is_decided()) return who->fail(to_error(what.release_error), what.first.loss_reason());
+    if (!r || r->is_over()) return who->fail(to_error(what.release_error), what.first.loss_reason());
     r->wait(std::move(who));
 }
 

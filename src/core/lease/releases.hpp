@@ -5,6 +5,7 @@
 #include "core/environment.hpp"
 #include "core/failed_votes.hpp"
 #include "core/lease/lease_record.hpp"
+#include "core/operation.hpp"
 #include "protocol/reply.hpp"
 #include "quorum/release_machine.hpp"
 
@@ -18,21 +19,19 @@ namespace redlock::detail {
 
 class releases;
 
-// Kept alive by its requests in fanout: until every node has answered, or the key has expired there.
-class release final : public vote_handler, public timer, public std::enable_shared_from_this<release> {
+// Lives until every node has answered, or the key has expired there. It is over when it is decided: then nobody has to wait any more.
+class release final : public operation<release> {
 public:
     release(releases& owner, std::shared_ptr<lease_record> const& what, errc lost_before, time_point now, std::uint32_t wave);
     ~release();
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
     bool wanted(std::size_t node, time_point now) const override;
-    void on_timer(time_point now) override;
+    void time_is_up(time_point) { decided(machine_.on_timeout()); }
 
-    // Nobody has to wait any more: it is decided.
-    bool is_decided() const noexcept { return !waiting_for_votes_; }
     bool is_pending(std::size_t node) const noexcept { return machine_.is_pending(node); }
     std::uint32_t wave() const noexcept { return wave_; }
-    void wait(std::shared_ptr<waiter> who);  // precondition: it is not decided
+    void wait(std::shared_ptr<waiter> who);  // precondition: it is not over
     void abandon(waiter const* who);
 
 private:
@@ -41,10 +40,8 @@ private:
     std::string reason() const;
 
     releases& owner_;
-    std::shared_ptr<lease_record> record_;
     errc lost_before_;
     quorum::release_machine machine_;
-    bool waiting_for_votes_{true};
     bool complete_{false};
     std::uint32_t wave_;
     waiter_list waiters_;

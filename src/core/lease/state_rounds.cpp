@@ -12,9 +12,9 @@ namespace redlock::detail {
 using quorum::inherit_outcome;
 
 state_round::state_round(publications& owner, std::shared_ptr<lease_record> what, time_point now)
-    : owner_{owner}, record_{std::move(what)}, sent_{now}
+    : operation{owner.env(), std::move(what)}, owner_{owner}, sent_{now}
 {
-    failures_.keep(owner_.env().to_nodes->nodes());
+    failures_.keep(env_.to_nodes->nodes());
 }
 
 time_point state_round::ends() const noexcept { return sent_ + record_->what->under->times.node_timeout; }
@@ -30,7 +30,7 @@ error_code state_round::why_not(time_point now) const
 // For one that throws.
 std::string state_round::reason_of(error_code ec) const
 {
-    if (ec == errc::no_majority) return failures_.first(*owner_.env().to_nodes);
+    if (ec == errc::no_majority) return failures_.first(*env_.to_nodes);
     return std::string{ec == errc::lease_lost ? record_->first.loss_reason() : std::string_view{}};
 }
 
@@ -39,8 +39,6 @@ publish_round::publish_round(publications& owner, std::shared_ptr<lease_record> 
     : state_round{owner, std::move(what), now}, text_{std::move(text)}, votes_{owner.env().voters}
 {
 }
-
-publish_round::~publish_round() { owner_.env().cancel_timer(*this); }  // as in ~attempt
 
 void publish_round::write_back_for(std::shared_ptr<inherit_round> heir, quorum::node_set const& have_it)
 {
@@ -55,9 +53,7 @@ void publish_round::send()
     c.change_more().goal = text_->stamp.rank;
     c.change_more().since = static_cast<std::int64_t>(text_->stamp.number);
     c.change_more().former = text_->text;
-    auto const self = shared_from_this();
-    owner_.env().set_timer(*this, ends());
-    owner_.env().to_nodes->add({c, self});
+    ask(shared_from_this(), std::move(c), ends());
 }
 
 // Nodes that have fallen behind still get it when the caller knows the outcome, unless there is something newer.
@@ -70,28 +66,23 @@ bool publish_round::wanted(std::size_t, time_point now) const
 void publish_round::on_vote(std::size_t node, reply const& answer, time_point now)
 {
     auto const self = shared_from_this();
-    if (answer.vote == vote::granted) owner_.env().changed_by_us(record_->what->first());
-    if (is_over_) return;
+    if (answer.vote == vote::granted) env_.changed_by_us(record_->what->first());
+    if (is_over()) return;
     failures_.add(node, answer);
     votes_.cast(node, now < ends() ? answer.vote : vote::failed);
     if (votes_.majority_granted()) return end({});
     if (votes_.majority_out_of_reach()) end(why_not(now));
 }
 
-void publish_round::on_timer(time_point now)
-{
-    auto const self = shared_from_this();
-    end(why_not(now));
-}
+void publish_round::time_is_up(time_point now) { end(why_not(now)); }
 
 void publish_round::abandon(error_code why) { end(why); }
 
 void publish_round::end(error_code ec)
 {
-    if (std::exchange(is_over_, true)) return;
+    if (!operation::end()) return;
     auto const self = shared_from_this();
-    owner_.env().cancel_timer(*this);
-    owner_.end(*this);
+    owner_.remove(*this);
     if (auto const heir = std::exchange(heir_, nullptr)) heir->written_back(ec, reason_of(ec));
     auto handler = std::exchange(handler_, {});
     if (!handler) return;
@@ -104,24 +95,18 @@ inherit_round::inherit_round(publications& owner, std::shared_ptr<lease_record> 
 {
 }
 
-inherit_round::~inherit_round() { owner_.env().cancel_timer(*this); }
-
-void inherit_round::send()
-{
-    owner_.env().set_timer(*this, ends());
-    owner_.env().to_nodes->add({record_->request(verb::inherit), shared_from_this()});
-}
+void inherit_round::send() { ask(shared_from_this(), record_->request(verb::inherit), ends()); }
 
 bool inherit_round::wanted(std::size_t, time_point now) const
 {
-    return !is_over_ && record_->is_lease() && now < std::min(ends(), record_->machine.stops_at());
+    return !is_over() && record_->is_lease() && now < std::min(ends(), record_->machine.stops_at());
 }
 
 // An answer that comes after the decision is not heard, even if it is newer: what the holder is told must be what is written back.
 // A state that cannot be read is none of ours; it stays where it is, and publishing fails there.
 void inherit_round::on_vote(std::size_t node, reply const& answer, time_point now)
 {
-    if (is_over_ || machine_.is_decided()) return;
+    if (is_over() || machine_.is_decided()) return;
     auto const kept = answer.vote == vote::granted ? read_state(answer.words()) : std::nullopt;
     failures_.add(node, answer);
     auto const before = machine_.newest();
@@ -130,13 +115,13 @@ void inherit_round::on_vote(std::size_t node, reply const& answer, time_point no
     decided(outcome, now);
 }
 
-void inherit_round::on_timer(time_point now) { decided(machine_.give_up(), now); }
+void inherit_round::time_is_up(time_point now) { decided(machine_.give_up(), now); }
 
 void inherit_round::decided(inherit_outcome outcome, time_point now)
 {
-    auto const self = shared_from_this();
     if (outcome == inherit_outcome::pending) return;
-    owner_.env().cancel_timer(*this);
+    auto const self = std::static_pointer_cast<inherit_round>(shared_from_this());
+    env_.cancel_timer(*this);
     if (outcome == inherit_outcome::no_majority) return finish(why_not(now));
     auto const kept = read_state(newest_);
     if (!kept) return finish({});
@@ -145,7 +130,7 @@ void inherit_round::decided(inherit_outcome outcome, time_point now)
     // Nodes that do not have it get it in any case: then it is on as many as it can be.
     auto const back = std::make_shared<publish_round>(owner_, record_, std::move(text), now);
     if (outcome == inherit_outcome::to_be_written_back) back->write_back_for(self, machine_.holders());
-    if (machine_.holders().size() < owner_.env().to_nodes->nodes()) back->send();
+    if (machine_.holders().size() < env_.to_nodes->nodes()) back->send();
     if (outcome == inherit_outcome::known) finish({});
 }
 
@@ -157,10 +142,9 @@ void inherit_round::finish(error_code ec) { finish(ec, reason_of(ec)); }
 
 void inherit_round::finish(error_code ec, std::string const& reason)
 {
-    if (std::exchange(is_over_, true)) return;
+    if (!end()) return;
     auto const self = shared_from_this();
-    owner_.env().cancel_timer(*this);
-    owner_.end(*this);
+    owner_.remove(*this);
     published_state result;
     if (auto const kept = ec ? std::nullopt : read_state(newest_)) result = {kept->token, std::string{kept->bytes}};
     auto handler = std::move(handler_);

@@ -3,10 +3,9 @@
 #ifndef REDLOCK_CORE_LEASE_STATE_ROUNDS_HPP
 #define REDLOCK_CORE_LEASE_STATE_ROUNDS_HPP
 
-#include "base/timer_queue.hpp"
-#include "core/environment.hpp"
 #include "core/failed_votes.hpp"
 #include "core/lease/lease_record.hpp"
+#include "core/operation.hpp"
 #include "protocol/reply.hpp"
 #include "quorum/inherit_machine.hpp"
 #include "quorum/node_set.hpp"
@@ -31,8 +30,10 @@ struct stamped_state {
 };
 
 // What publish_round and inherit_round have in common: one round of requests for a lease, of which the caller is told once.
-class state_round : public vote_handler, public timer {
+class state_round : public operation<state_round> {
 public:
+    virtual void time_is_up(time_point now) = 0;
+
     // The caller does not wait any more.
     virtual void abandon(error_code why) = 0;
 
@@ -47,18 +48,15 @@ protected:
     std::string reason_of(error_code ec) const;
 
     publications& owner_;
-    std::shared_ptr<lease_record> record_;
     time_point sent_;
-    bool is_over_{false};  // the caller was told
     failed_votes failures_;
 };
 
 class inherit_round;
 
-class publish_round final : public state_round, public std::enable_shared_from_this<publish_round> {
+class publish_round final : public state_round {
 public:
     publish_round(publications& owner, std::shared_ptr<lease_record> what, std::shared_ptr<stamped_state const> text, time_point now);
-    ~publish_round();
 
     void set_handler(plain_handler&& handler) { handler_ = std::move(handler); }
 
@@ -69,7 +67,7 @@ public:
     void abandon(error_code why) override;
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
-    void on_timer(time_point now) override;
+    void time_is_up(time_point now) override;
     bool wanted(std::size_t node, time_point now) const override;
 
 private:
@@ -81,17 +79,16 @@ private:
     std::shared_ptr<inherit_round> heir_;
 };
 
-class inherit_round final : public state_round, public std::enable_shared_from_this<inherit_round> {
+class inherit_round final : public state_round {
 public:
     inherit_round(publications& owner, std::shared_ptr<lease_record> what, state_handler&& handler, time_point now);
-    ~inherit_round();
 
     void send();
     void written_back(error_code ec, std::string const& reason);
     void abandon(error_code why) override;
 
     void on_vote(std::size_t node, reply const& answer, time_point now) override;
-    void on_timer(time_point now) override;
+    void time_is_up(time_point now) override;
     bool wanted(std::size_t node, time_point now) const override;
 
 private:

@@ -36,6 +36,9 @@ public:
     // It cannot be used, or not any more, or there is none. The link goes on looking, and says when one is up.
     virtual void on_primary_down(error_code why, std::string const& words) = 0;
 
+    // It cannot be used any more. Whether the member turns away from it when its owner has sent what it has to; if not, it is down for the member.
+    virtual bool on_primary_unfit(error_code why, std::string const& words) = 0;
+
     virtual void on_changed(std::string_view key) = 0;
     virtual void on_time(quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) = 0;
     virtual void on_login(std::string const& why_not) = 0;
@@ -140,7 +143,7 @@ public:
     void add(cluster_member& who);
     void remove(cluster_member& who);
 
-    // For the requests of its shards. Precondition: is_up().
+    // For the requests of its shards. Precondition: is_up(), or a member has not turned away yet since it is unfit.
     redis_node& server() noexcept { return *server_; }
     bool is_up() const noexcept { return up_; }
     std::string const& name() const noexcept { return server_->name(); }
@@ -149,6 +152,7 @@ public:
     void on_up(std::size_t, std::string const& server, quorum::node_facts const& facts) override;
     void on_down(std::size_t, error_code why, std::string const& text) override;
     void on_stopped(std::size_t) override;
+    bool on_unfit(std::size_t, error_code why, std::string const& words) override;
     void on_changed(std::size_t, std::string_view key) override;
     void on_time(std::size_t, quorum::wall_time clock, quorum::time_point sent, quorum::time_point received) override;
     void on_login(std::size_t, std::string const& why_not) override;
@@ -165,6 +169,9 @@ private:
     asio::any_io_executor strand_;
     std::unique_ptr<redis_node> server_;
     std::vector<cluster_member*> members_;
+    std::vector<cluster_member*> parting_;  // those that have to turn away before it is refused
+    error_code refused_with_;
+    std::string refused_words_;
     std::string run_id_;
     bool up_{false};
     bool failing_{false};  // the last attempt to connect has failed, or the connection was lost

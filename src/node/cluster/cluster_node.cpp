@@ -48,6 +48,11 @@ public:
     std::size_t shard() const noexcept override { return shard_; }
     void on_primary_up(std::shared_ptr<cluster_primary> const& where) override;
     void on_primary_down(error_code why, std::string const& words) override;
+    bool on_primary_unfit(error_code why, std::string const& words) override
+    {
+        auto const listener = listener_.lock();
+        return listener && state_ == state::usable && listener->on_unfit(index_, why, words);
+    }
     void on_changed(std::string_view key) override
     {
         if (auto const listener = listener_.lock(); listener && state_ == state::usable) listener->on_changed(index_, key);

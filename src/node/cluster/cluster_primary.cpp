@@ -34,7 +34,11 @@ void cluster_primary::add(cluster_member& who)
     });
 }
 
-void cluster_primary::remove(cluster_member& who) { std::erase(members_, &who); }
+void cluster_primary::remove(cluster_member& who)
+{
+    std::erase(members_, &who);
+    if (std::erase(parting_, &who) > 0 && parting_.empty()) server_->reject(refused_with_, refused_words_);
+}
 
 void cluster_primary::close()
 {
@@ -56,11 +60,26 @@ void cluster_primary::on_down(std::size_t, error_code why, std::string const& te
     if (closing_) return;
     auto const self = shared_from_this();
     up_ = false;
+    parting_.clear();
     bool const news = !std::exchange(failing_, true);
     auto words = name() + ": " + (text.empty() ? why.message() : text);
     if (text == why_not_a_replica()) words = name() + " is a replica now; the cluster is asked again which server has the slot";
     for (cluster_member* const who : std::vector{members_}) who->on_primary_down(why, words);
     if (auto const link = link_.lock(); link && news) link->primary_failed();
+}
+
+// Its shards may have keys of their owners there, who can release them until the connection ends.
+bool cluster_primary::on_unfit(std::size_t, error_code why, std::string const& words)
+{
+    up_ = false;
+    refused_with_ = why;
+    refused_words_ = words;
+    for (cluster_member* const who : std::vector{members_}) {
+        auto const named = name() + ": " + words;
+        if (who->on_primary_unfit(why, named)) parting_.push_back(who);
+        else who->on_primary_down(why, named);
+    }
+    return !parting_.empty();
 }
 
 // Its server_ cannot be destroyed here, since it is the caller.

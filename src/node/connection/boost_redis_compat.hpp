@@ -93,17 +93,6 @@ std::shared_ptr<Connection> make_connection(Executor const& executor, asio::ssl:
 #endif
 }
 
-// The stream below a connection. next_layer() is deprecated from 1.89 on, but there is no other way to turn Nagle's algorithm off, or to send the
-// server's name in the TLS handshake (SNI).
-template <class Connection>
-auto& stream_of(Connection& connection)
-{
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    return connection.next_layer();
-#pragma GCC diagnostic pop
-}
-
 // Boost.Redis supports unix sockets from 1.89 on. With older releases config::validate refuses addresses that name one.
 inline void set_address(redis::config& settings, node_address const& address)
 {
@@ -112,6 +101,21 @@ inline void set_address(redis::config& settings, node_address const& address)
 #endif
     settings.addr = {address.host, std::to_string(address.port)};
     settings.use_ssl = address.tls.has_value();
+}
+
+// What Boost.Redis says first: HELLO with the credentials, and with the name of the connection. `password`: empty if there are none.
+inline void set_login(redis::config& settings, std::string const& username, std::string const& password, std::string const& client_name)
+{
+#if BOOST_VERSION >= 109000
+    settings.use_setup = true;
+    settings.setup.clear();
+    if (password.empty()) settings.setup.push("HELLO", "3", "SETNAME", client_name);
+    else settings.setup.push("HELLO", "3", "AUTH", username, password, "SETNAME", client_name);
+#else
+    settings.username = username;
+    settings.password = password;
+    settings.clientname = client_name;
+#endif
 }
 
 // The handler is type-erased, so that the operations of Boost.Redis are instantiated once.

@@ -2,7 +2,8 @@
 //
 // Boost.Redis makes its streams for the executor type of its connection. So bounded_executor is an executor type of our own, and the
 // specialisations of Asio's sockets and streams for it are below. They also open their descriptors themselves: those of Asio are inherited
-// by each program that the process starts, and Asio tells the lack of descriptors as "operation aborted". Boost.Redis has bounds itself, but
+// by each program that the process starts, and Asio tells the lack of descriptors as "operation aborted". They do what Boost.Redis has no
+// function for: they turn Nagle's algorithm off, prepare TLS, and can be looked at (stream_access). Boost.Redis has bounds itself, but
 // they do not end the connection in all of its releases (the bound of 1.88 throws out of the executor), and they do not check lengths. Slow
 // to compile.
 #ifndef REDLOCK_NODE_CONNECTION_BOUNDED_STREAM_HPP
@@ -10,6 +11,8 @@
 
 #include "node/connection/address_choice.hpp"
 #include "node/connection/reply_bounds.hpp"
+#include "node/connection/stream_access.hpp"
+#include "node/connection/tls.hpp"
 
 #include <redlock/error.hpp>
 
@@ -25,6 +28,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/ssl/verify_context.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,15 +46,16 @@ namespace redlock::detail {
 
 namespace asio = boost::asio;
 
-// The bounds that a stream checks, whether it is below TLS, and what is told the addresses of the server. What is pointed to must outlive the stream.
+// The bounds that a stream checks, and what is told of it: the addresses of the server, and itself. What is pointed to must outlive the stream.
 struct reading_bounds {
     reply_bounds* bounds{nullptr};
-    bool tls{false};
     error_code* not_opened{nullptr};  // why the system gave no socket
     address_search* search{nullptr};
+    stream_access* access{nullptr};
 };
 
-// A descriptor that ends where another program begins.
+// A descriptor that ends where another program begins, and sends without delay: Nagle's algorithm costs a round trip where requests follow each
+// other closely.
 template <class Socket, class Protocol>
 error_code open_socket(Socket& socket, Protocol const& protocol)
 {
@@ -64,6 +69,10 @@ error_code open_socket(Socket& socket, Protocol const& protocol)
     socket.open(protocol, ec);
     if (!ec) ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
 #endif
+    if constexpr (std::is_same_v<Protocol, asio::ip::tcp>) {
+        error_code ignored;  // if the option cannot be set, the node is only slower
+        if (!ec) socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
+    }
     return ec;
 }
 
@@ -141,6 +150,7 @@ public:
     executor_type get_executor() { return {socket_.get_executor(), bounds_}; }
     lowest_layer_type& lowest_layer() noexcept { return socket_.lowest_layer(); }
     lowest_layer_type const& lowest_layer() const noexcept { return socket_.lowest_layer(); }
+    auto& plain_socket() noexcept { return socket_; }
     bool is_open() const noexcept { return socket_.is_open(); }
     auto close() { return socket_.close(); }
     auto close(redlock::error_code& ec) { return socket_.close(ec); }
@@ -188,7 +198,7 @@ public:
     auto async_read_some(Buffers const& into, Token&& token)
     {
         constexpr bool is_tcp = std::is_same_v<Protocol, ip::tcp>;
-        auto const where = is_tcp && this->bounds_.tls ? redlock::detail::layer::network : redlock::detail::layer::both;
+        auto const where = is_tcp && this->bounds_.access->session ? redlock::detail::layer::network : redlock::detail::layer::both;
         return redlock::detail::async_read_some_bounded(this->socket_, this->bounds_.bounds, where, into, std::forward<Token>(token));
     }
 
@@ -214,13 +224,6 @@ public:
     next_layer_type& next_layer() noexcept { return parts_->socket; }
     next_layer_type const& next_layer() const noexcept { return parts_->socket; }
     lowest_layer_type& lowest_layer() noexcept { return parts_->socket.lowest_layer(); }
-    auto native_handle() noexcept { return parts_->tls.native_handle(); }
-
-    template <class Callback>
-    void set_verify_callback(Callback callback)
-    {
-        parts_->tls.set_verify_callback(std::move(callback));
-    }
 
     template <class Token>
     auto async_handshake(stream_base::handshake_type type, Token&& token)
@@ -244,10 +247,28 @@ public:
 private:
     struct parts {
         parts(redlock::detail::bounded_executor const& executor, context& with)
-            : bounds{executor.bounds().bounds}, socket{executor}, tls{socket, with}
+            : bounds{executor.bounds().bounds}, access{executor.bounds().access}, socket{executor}, tls{socket, with}
         {
+            if (access->session) prepare(*access->session);
+            access->socket = &socket.plain_socket();
+            access->tls = tls.native_handle();
         }
+        parts(parts const&) = delete;
+        parts& operator=(parts const&) = delete;
+        ~parts()
+        {
+            if (access->socket == &socket.plain_socket()) access->socket = nullptr;
+        }
+
+        void prepare(redlock::detail::tls_session& session)
+        {
+            session.announce(tls.native_handle());
+            if (session.verifies())
+                tls.set_verify_callback([of = &session](bool good, verify_context& context_of) { return of->judge(good, context_of); });
+        }
+
         redlock::detail::reply_bounds* bounds;
+        redlock::detail::stream_access* access;
         next_layer_type socket;
         stream<next_layer_type&> tls;
     };

@@ -26,9 +26,9 @@ std::string not_redis(handshake::call const& call, std::string_view answer, std:
 }  // namespace
 
 handshake::handshake(node_address const& address, bool of_cluster)
-    : request{one_connection_only()}, has_password{detail::has_password(address)}, in_cluster{of_cluster}, address_{address}
+    : request{one_connection_only()}, has_password{detail::has_password(address)}, in_cluster{of_cluster}
 {
-    begin(question::hello);
+    begin(question::hello, address);
     // For verb::watch. OPTIN: what is not asked for costs nothing, and the scripts arm no keys by reading them. Servers whose
     // rules forbid it are nodes that do not say when a key changes.
     ask({question::wish}, "CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP");
@@ -41,9 +41,9 @@ handshake::handshake(node_address const& address, bool of_cluster)
 }
 
 handshake::handshake(node_address const& address, durability const& wanted, bool of_cluster)
-    : request{one_connection_only()}, has_password{detail::has_password(address)}, needs{wanted}, in_cluster{of_cluster}, address_{address}
+    : request{one_connection_only()}, has_password{detail::has_password(address)}, needs{wanted}, in_cluster{of_cluster}
 {
-    begin(question::hello);
+    begin(question::hello, address);
     for (char const* section : {"server", "replication"}) ask({.is = question::info, .section = section}, "INFO", section);
     // They wait for nothing here: this is to see whether the server has and allows them.
     if (wanted.fsync) {
@@ -54,32 +54,25 @@ handshake::handshake(node_address const& address, durability const& wanted, bool
 }
 
 handshake::handshake(node_address const& address, greeting_only)
-    : request{one_connection_only()}, has_password{detail::has_password(address)}, address_{address}, greets_only_{true}
+    : request{one_connection_only()}, has_password{detail::has_password(address)}
 {
-    begin(question::greeting);
+    begin(question::greeting, address);
 }
 
-// Boost.Redis says HELLO with the password first, but keeps the answer to itself, and what stands behind it is executed even if it was
-// refused: by the user "default" if that one needs no password. So it is said again.
-void handshake::begin(question first)
+// Boost.Redis says HELLO with the password first, but keeps the answer to itself: so it is said again. Without the password, since Redis from 7.2 on
+// does not answer at all if it refuses a password behind other answers (redis/redis#15640), and each later answer would be taken for one to
+// the question before. That the first HELLO was refused shows in the server's first line.
+void handshake::begin(question first, node_address const& address)
 {
-    if (address_.password.empty()) {
-        ask({first}, "HELLO", "3");
-    } else {
-        ask({first}, "HELLO", "3", "AUTH", address_.username, address_.password);
-    }
-    if (address_.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address_.database));
+    password_ = address.password;
+    ask({first}, "HELLO", "3");
+    if (address.database != 0) ask({question::demand, "OK"}, "SELECT", std::to_string(address.database));
 }
 
-handshake handshake::with_login(std::string username, std::string password) const
+void handshake::logs_in_with(std::string password)
 {
-    node_address address = address_;
-    address.username = std::move(username);
-    address.password = std::move(password);
-    address.password_file.clear();
-    address.password_env.clear();
-    if (greets_only_) return handshake{address, greeting_only{}};
-    return needs.wanted() ? handshake{address, needs, in_cluster} : handshake{address, in_cluster};
+    password_ = std::move(password);
+    has_password = !password_.empty();
 }
 
 char const* hello_refused(handshake const& asked) noexcept
@@ -200,7 +193,9 @@ void handshake_reader::object_to_wait(std::string_view answer)
                                                  (facts_.version.empty() ? "older" : facts_.version) + says);
     if (asked_->needs.fsync && answer.find("appendonly") != std::string_view::npos)
         return object(errc::node_unsuitable, "fsync needs a server that keeps an append-only file; set appendonly yes" + says);
-    object(errc::server_error, std::string{answer});
+    if (answer.find("replica instances") != std::string_view::npos) return object(errc::node_unsuitable, why_not_a_replica());
+    object(errc::server_error,
+           std::string{"its votes need "} + (asked_->needs.fsync ? "WAITAOF" : "WAIT") + ", which the server refuses" + says);
 }
 
 // Votes would fail one after the other, each after the whole replication_timeout. Where a server's rules forbid INFO, they do.

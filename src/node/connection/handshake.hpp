@@ -37,10 +37,10 @@ public:
     // For the connection that waits for replicas and disks.
     handshake(node_address const& address, durability const& wanted, bool in_cluster = false);
 
-    // The same with what the server is logged in to with now.
-    handshake with_login(std::string username, std::string password) const;
+    // What the server is logged in to with now; empty: nothing. No answer may repeat it.
+    void logs_in_with(std::string password);
 
-    std::string const& password() const noexcept { return address_.password; }
+    std::string const& password() const noexcept { return password_; }
 
     enum class question : std::uint8_t {
         hello,
@@ -66,7 +66,7 @@ public:
     bool in_cluster{false};
 
 private:
-    void begin(question first);
+    void begin(question first, node_address const& address);
 
     template <class... Words>
     void ask(call is, char const* command, Words const&... words)
@@ -76,8 +76,7 @@ private:
         calls.push_back(is);
     }
 
-    node_address address_;
-    bool greets_only_{false};
+    std::string password_;
 };
 
 // Why HELLO was refused, as far as can be told without the server's words.

@@ -1,10 +1,6 @@
 #include "node/connection/node_login.hpp"
 
 #include "node/connection/credentials.hpp"
-#include "protocol/node_sink.hpp"
-#include "protocol/redis_replies.hpp"
-
-#include <boost/redis/request.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,8 +10,6 @@ namespace redlock::detail {
 
 // AUTH with the same credentials on each connection of the node.
 struct node_login::reauthentication {
-    boost::redis::request request{one_connection_only()};
-    node_sink sink;
     std::size_t unanswered{0};
     std::string refusal;  // empty: none
 };
@@ -96,16 +90,13 @@ void node_login::renew()
 void node_login::authenticate(credentials const& with)
 {
     auto const now = reauthentication_ = std::make_shared<reauthentication>();
-    now->request.push("AUTH", with.username, with.password);
-    now->sink = [raw = now.get()](std::size_t, boost::redis::resp3::node_view const& node) {
-        if (is_error(node)) raw->refusal = node.value;
-    };
     now->unanswered = connections_.size();
     auto const connections = connections_;
-    for (auto const& connection : connections) {
-        connection->logs_in_with(with.password);
-        connection->send(now->request, now->sink, [self = shared_from_this(), now](error_code ec) { self->answered(now, ec); });
-    }
+    for (auto const& connection : connections)
+        connection->log_in(with.username, with.password, [self = shared_from_this(), now](error_code ec, std::string const& refusal) {
+            if (!refusal.empty()) now->refusal = refusal;
+            self->answered(now, ec);
+        });
 }
 
 // A connection that was lost is closed with the other one, and then the node calls stop().

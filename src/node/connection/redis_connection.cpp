@@ -33,13 +33,11 @@ namespace {
 constexpr unsigned quarters_without_answer = 4;
 constexpr unsigned quarters_without_question = 2;
 
-redis::config config_of(connection_settings const& settings)
+redis::config config_of(connection_settings const& settings, std::string const& password)
 {
     redis::config result;
     set_address(result, settings.address);
-    result.username = settings.address.username;
-    result.password = current_password(settings.address);
-    result.clientname = settings.client_name;
+    set_login(result, settings.address.username, password, settings.client_name);
     result.health_check_interval = steady::duration::zero();  // watch_for_stalls() does it, and counts real traffic too
     result.reconnect_wait_interval = steady::duration::zero();
     // Our own timer comes first, and knows the reason.
@@ -150,31 +148,24 @@ void redis_connection::share_time(std::size_t addresses)
 {
     if (closing_ || end_reason_) return;
     auto const left = connect_until_ - steady::now();
-    if (addresses <= 1 || is_connected()) return after(left, [](redis_connection& me) { me.give_up(); });
+    if (addresses <= 1 || stream_.is_connected()) return after(left, [](redis_connection& me) { me.give_up(); });
     after(left / static_cast<steady::rep>(addresses), [addresses](redis_connection& me) {
-        if (!me.is_connected()) {
+        if (!me.stream_.is_connected()) {
             ++me.skipped_;
             error_code ignored;  // then the attempt has just ended
-            stream_of(*me.connection_).lowest_layer().cancel(ignored);
+            if (me.stream_.socket) me.stream_.socket->cancel(ignored);
         }
         me.share_time(addresses - 1);
     });
-}
-
-bool redis_connection::is_connected()
-{
-    error_code not_connected;
-    stream_of(*connection_).lowest_layer().remote_endpoint(not_connected);
-    return !not_connected;
 }
 
 // Reads credentials and certificates and makes the connection of Boost.Redis. False: the connection cannot be begun, and end_reason_ says why.
 bool redis_connection::prepare(redis::config& wanted)
 {
     try {
-        wanted = config_of(settings_);
-        secret_ = wanted.password;
-        questions_ = questions_.with_login(wanted.username, wanted.password);
+        secret_ = current_password(settings_.address);
+        wanted = config_of(settings_, secret_);
+        questions_.logs_in_with(secret_);
         make();
     } catch (system_error const& error) {  // OpenSSL could not make a context
         end_reason_ = errc::tls_failed;
@@ -196,16 +187,10 @@ void redis_connection::make()
 {
     auto const& tls = settings_.address.tls;
     auto context = tls ? settings_.files->context_for(*tls) : settings_.files->unused_context();
-    bounded_executor const executor{inner_executor(strand_), {&bounds_, tls.has_value(), &not_opened_, &search_}};
-    auto made = make_connection<bounded_connection>(executor, std::move(context));
-    if (tls) {
-        auto& stream = stream_of(*made);
-        tls_ = std::make_unique<tls_session>(settings_.address);
-        tls_->announce(stream.native_handle());
-        auto judge = [session = tls_.get()](bool good, asio::ssl::verify_context& of) { return session->judge(good, of); };
-        if (tls_->verifies()) stream.set_verify_callback(judge);
-    }
-    connection_ = std::move(made);
+    if (tls) tls_ = std::make_unique<tls_session>(settings_.address);
+    stream_.session = tls_.get();
+    bounded_executor const executor{inner_executor(strand_), {&bounds_, &not_opened_, &search_, &stream_}};
+    connection_ = make_connection<bounded_connection>(executor, std::move(context));
 }
 
 void redis_connection::close()
@@ -235,13 +220,11 @@ void redis_connection::on_handshake(error_code ec)
     if (ec || state_ == state::closed) return;  // on_run_ended follows and says why
     server_.conclude();
     // Closed: the answer was taken in already when close() was called.
-    if (closing_ || end_reason_ || server_.against().why) return cancel();
+    // Refused: the answers to all else came, to the user "default".
+    if (closing_ || end_reason_ || server_.against().why || refusal_of_login().why) return cancel();
 
-    // Boost.Redis leaves Nagle's algorithm on, which costs a round trip where requests follow each other closely.
-    error_code ignored;  // if the option cannot be set, the node is only slower
-    auto& socket = stream_of(*connection_).lowest_layer();
-    socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
-    if (settings_.address.unix_socket.empty()) settings_.choice->worked(socket.remote_endpoint(ignored).address());
+    error_code gone;  // then on_run_ended follows
+    if (stream_.is_connected()) settings_.choice->worked(stream_.socket->remote_endpoint(gone).address());
 
     state_ = state::open;
     bounds_.opened();
@@ -255,8 +238,7 @@ void redis_connection::on_run_ended(error_code ec)
 {
     if (state_ == state::connecting && !closing_) settings_.choice->failed();
     if (connection_) {
-        connection_->cancel(redis::operation::exec);  // what was queued before a refused connect would wait for ever
-        connection_->cancel(redis::operation::receive);
+        connection_->cancel();  // what was queued before a refused connect would wait for ever
         explain(ec);  // before the state changes, which the words depend on
     }
     state_ = state::closed;
@@ -268,7 +250,7 @@ void redis_connection::on_run_ended(error_code ec)
 bool redis_connection::waits_for_tls()
 {
     if (!tls_ || state_ == state::open) return false;
-    return is_connected() && ::SSL_is_init_finished(stream_of(*connection_).native_handle()) == 0;
+    return stream_.is_connected() && ::SSL_is_init_finished(stream_.tls) == 0;
 }
 
 // Closes the connection if the server answers nothing for the whole stall_timeout: the server may be gone without closing it. The time is counted in
@@ -330,6 +312,7 @@ void redis_connection::exec(redis::request const& what, std::unique_ptr<exchange
 {
     by->of_connection.over = shared_from_this();
     auto const pass_on = [to = by.get()](std::size_t call, node_view const& node) {
+        if (to->of_connection.over->out_of_step_) return;
         if (is_error(node)) to->of_connection.over->hear(*to, call, node);
         else to->on_node(call, node);
     };
@@ -353,7 +336,38 @@ void redis_connection::answered(exchange& by, error_code ec)
         bounds_.answered(*asked);
         progress();
     }
-    by.on_answered(ec ? error_code{errc::node_unreachable} : error_code{});
+    by.on_answered(ec || out_of_step_ ? error_code{errc::node_unreachable} : error_code{});
+}
+
+// HELLO stands behind AUTH because its answer is of another kind: where that comes in place of the answer to AUTH, there is none to AUTH.
+void redis_connection::log_in(std::string const& username, std::string password, login_handler handler)
+{
+    struct login {
+        redis::request request{one_connection_only()};
+        node_sink sink;
+        std::string refusal;
+    };
+    auto const asked = std::make_shared<login>();
+    asked->request.push("AUTH", username, password);
+    asked->request.push("HELLO", "3");
+    asked->sink = [this, asked = asked.get()](std::size_t call, node_view const& node) {
+        if (node.depth > 0) return;
+        bool const is_map = redis::resp3::is_aggregate(node.data_type);
+        if (is_map != (call == 1)) return lose_step();
+        if (call == 0 && is_error(node)) asked->refusal = node.value;
+    };
+    secret_ = std::move(password);
+    send(asked->request, asked->sink, [asked, handler = std::move(handler)](error_code ec) { handler(ec, asked->refusal); });
+}
+
+void redis_connection::lose_step()
+{
+    out_of_step_ = true;
+    end_reason_ = errc::unexpected_reply;
+    end_words_ = "AUTH was not answered, as Redis from 7.2 on does where it refuses AUTH behind other answers; the client connects again";
+    asio::post(strand_, [self = shared_from_this()] {  // Boost.Redis is reading
+        if (self->state_ != state::closed) self->cancel();
+    });
 }
 
 }  // namespace redlock::detail

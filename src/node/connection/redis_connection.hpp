@@ -8,6 +8,7 @@
 #include "node/connection/exchange.hpp"
 #include "node/connection/handshake.hpp"
 #include "node/connection/reply_bounds.hpp"
+#include "node/connection/stream_access.hpp"
 #include "protocol/node_sink.hpp"
 
 #include <redlock/config.hpp>
@@ -20,6 +21,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -98,8 +100,10 @@ public:
     // connection_settings::max_answer.
     void send(boost::redis::request const& what, node_sink& sink, answered_handler handler, std::size_t longer = 0);
 
-    // It is logged in to with another password: for an AUTH that is sent next.
-    void logs_in_with(std::string password) { secret_ = std::move(password); }
+    // Sends AUTH. `refusal`: the server's words; empty: it agreed. Redis from 7.2 on does not answer AUTH at all if it refuses it behind other
+    // answers (redis/redis#15640): then the connection ends before an answer to a later request is taken for one to another.
+    using login_handler = std::function<void(error_code ec, std::string const& refusal)>;
+    void log_in(std::string const& username, std::string password, login_handler handler);
 
 private:
     class simple_exchange;
@@ -117,13 +121,14 @@ private:
     void on_run_ended(error_code ec);
     void explain(error_code ec);
     void explain_end(error_code ec);
+    handshake_reader::objection refusal_of_login() const;
+    void lose_step();
     bool waits_for_tls();
     char const* hint_at_tls() const noexcept;
     void watch_for_stalls();
     void ping();
     void receive();
     void share_time(std::size_t addresses);
-    bool is_connected();
     void give_up();
     void cancel();
 
@@ -142,6 +147,7 @@ private:
     reply_bounds bounds_{settings_.max_answer};
     error_code not_opened_;  // why there is no socket
     address_search search_;
+    stream_access stream_;
     std::chrono::steady_clock::time_point connect_until_{};
     std::size_t skipped_{0};  // addresses that did not accept a connection in their share of the time
     std::shared_ptr<bounded_connection> connection_;  // none: prepare() has not succeeded
@@ -152,6 +158,7 @@ private:
     boost::redis::request ping_{one_connection_only()};
     state state_{state::connecting};
     bool closing_{false};  // close() was called
+    bool out_of_step_{false};  // an answer is missing, so those that come now belong to other requests
     error_code end_reason_;  // for on_closed, as soon as the reason is known
     std::string end_words_;
     std::size_t outstanding_{0};  // requests that are sent and not answered

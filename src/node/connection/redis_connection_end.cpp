@@ -36,20 +36,27 @@ bool answered_without_tls(error_code ec) noexcept
 
 }  // namespace
 
-// Finds the reason why the connection ended, and its words. Boost.Redis does not tell the server's own words if the server refuses HELLO, or the
-// connection before that.
+// Boost.Redis does not tell the server's own words if the server refuses HELLO, or the connection before that.
+handshake_reader::objection redis_connection::refusal_of_login() const
+{
+    return bounds_.objection().empty() ? refusal_in(bounds_.first_line(), questions_, secret_) : handshake_reader::objection{};
+}
+
+// Finds the reason why the connection ended, and its words.
 void redis_connection::explain(error_code ec)
 {
-    if (auto const& [why, words] = server_.against(); why && !end_reason_) {
+    if (auto refusal = refusal_of_login(); refusal.why) {
+        end_reason_ = refusal.why;
+        end_words_ = std::move(refusal.words);
+    } else if (auto const& [why, words] = server_.against(); why && !end_reason_) {
         end_reason_ = why;
         end_words_ = words;
     } else if (!bounds_.objection().empty()) {
         end_reason_ = errc::not_a_redis_server;
         end_words_ = bounds_.objection();
         if (bounds_.foreign() && state_ == state::connecting) end_words_ += ": " + what_answers(bounds_.first_line(), secret_);
-    } else if (auto refusal = refusal_in(bounds_.first_line(), questions_, secret_); refusal.why) {
-        end_reason_ = refusal.why;
-        end_words_ = std::move(refusal.words);
+    } else if (out_of_step_) {
+        return;
     } else if (is_foreign(bounds_.first_line())) {
         end_reason_ = errc::not_a_redis_server;
         end_words_ = "it does not speak the Redis protocol: " + what_answers(bounds_.first_line(), secret_);

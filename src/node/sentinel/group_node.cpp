@@ -99,6 +99,11 @@ public:
     {
         if (auto const listener = listener_.lock()) listener->on_time(index_, clock, sent, received);
     }
+    bool on_unfit(std::size_t, error_code why, std::string const& words) override
+    {
+        auto const listener = listener_.lock();
+        return listener && state_ == state::usable && listener->on_unfit(index_, why, to_string(current_.primary) + ": " + words);
+    }
     void on_login(std::size_t, std::string const& why_not) override
     {
         if (auto const listener = listener_.lock()) listener->on_login(index_, why_not);
@@ -208,7 +213,9 @@ void group_node::impl::on_down(std::size_t, error_code why, std::string const& t
     if (!was_usable) refused_ = current_;
     if (was_usable && (!refused || pause_.was_used_long() || leaving_)) pause_.reset();
     server_->stop();
-    auto words = to_string(current_.primary) + ": " + (text.empty() ? why.message() : text);
+    auto words = text.starts_with(to_string(current_.primary) + ": ")
+                     ? text
+                     : to_string(current_.primary) + ": " + (text.empty() ? why.message() : text);
     if (text == why_not_a_replica())
         words = to_string(current_.primary) + " is a replica now; the Sentinels are asked again which server is the primary";
     if (auto const listener = listener_.lock()) listener->on_down(index_, why, words);

@@ -20,6 +20,7 @@ public:
     ~group_node() override;
 
     std::string const& name() const noexcept override;
+    bool is_group() const noexcept override { return true; }
     void start(std::size_t index, std::weak_ptr<node_listener> listener) override;
     void stop() override;
     void reject(error_code why, std::string words) override;

@@ -16,20 +16,20 @@ void set_membership::on_claimed(std::size_t node, std::optional<std::string> con
 {
     node_state& n = nodes_[node];
     now_ = now;
-    n.is_asked = false;
-    n.failed = !text || text->empty();
-    if (n.failed || *text == n.text) return;
+    n.claim = !text || text->empty() ? claim_is::in_vain : claim_is::possible;
+    if (n.claim == claim_is::in_vain || *text == n.text) return;
     n.text = *text;
     n.asked = asked;
     n.said = read_set_text(n.text);
     // In another generation the server has another id, which the next claim needs: with the one of before, the server's admission would end.
-    n.has_old_id = !binding_in(n.text).empty();
+    if (!binding_in(n.text).empty()) n.server.clear();
     judge();
 }
 
 void set_membership::may_claim_again() noexcept
 {
-    for (node_state& n : nodes_) n.failed = false;
+    for (node_state& n : nodes_)
+        if (n.claim == claim_is::in_vain) n.claim = claim_is::possible;
 }
 
 // A claim that was not followed by others is as good as none, if it is of this list.
@@ -43,7 +43,7 @@ bool set_membership::may_be_claimed(node_state const& n) const
 
 bool set_membership::is_claiming() const noexcept
 {
-    return std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.is_asked; });
+    return std::any_of(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.claim == claim_is::awaited; });
 }
 
 // It carries the generation, and does not know that a majority has moved. An admission that is under way would begin anew with another text.
@@ -66,9 +66,8 @@ std::vector<set_claim> set_membership::claims()
         bool const lacks = was_changed ? generation_.is_settled() && set_->has(settings_.members[i]) &&
                                              (n.said.is == kind::none || is_behind(i) || is_unsure(n))
                                        : may_be_claimed(n) || (carries(n) && !n.said.record.complete);
-        if (!lacks || !n.connected || !n.master || n.server.empty() || n.has_old_id || n.is_asked || n.failed || !n.objection.empty())
-            continue;
-        n.is_asked = true;
+        if (!lacks || !n.can_be_claimed()) continue;
+        n.claim = claim_is::awaited;
         bool const stays = was_changed && is_of_set(n) && set_->joined_in(settings_.members[i]) <= n.said.record.generation;
         all.push_back({i, n.server, n.text, to_text(*set_), stays});
     }
@@ -80,9 +79,8 @@ std::vector<set_claim> set_membership::claims()
 void set_membership::found(std::vector<set_claim>& to)
 {
     if (!lists_all_members_) return;  // others may have their data
-    bool const ready = std::all_of(nodes_.begin(), nodes_.end(), [](node_state const& n) {
-        return n.connected && n.master && !n.server.empty() && !n.is_asked && !n.failed && n.objection.empty() && n.said.is != kind::hidden;
-    });
+    bool const ready = std::all_of(nodes_.begin(), nodes_.end(),
+                                   [](node_state const& n) { return n.can_be_claimed() && n.said.is != kind::hidden; });
     auto const admitted = std::count_if(nodes_.begin(), nodes_.end(), [](node_state const& n) { return n.admitted; });
     if (!ready || (admitted > 0 && static_cast<std::size_t>(admitted) < nodes_.size())) return;
     if (!set_) {
@@ -100,13 +98,13 @@ void set_membership::found(std::vector<set_claim>& to)
     std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) { return nodes_[a].server < nodes_[b].server; });
     auto const next = std::find_if(order.begin(), order.end(), [this](std::size_t i) { return !carries(nodes_[i]); });
     if (next != order.end()) {
-        nodes_[*next].is_asked = true;
+        nodes_[*next].claim = claim_is::awaited;
         to.push_back({*next, nodes_[*next].server, nodes_[*next].text, to_text(*set_)});
         return;
     }
     set_->complete = true;
     for (std::size_t i : order) {
-        nodes_[i].is_asked = true;
+        nodes_[i].claim = claim_is::awaited;
         to.push_back({i, nodes_[i].server, nodes_[i].text, to_text(*set_)});
     }
 }

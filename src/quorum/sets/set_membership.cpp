@@ -45,25 +45,23 @@ void set_membership::on_facts(std::size_t node, node_facts const& facts, time_po
     if (!is_active()) return;
     node_state& n = nodes_[node];
     now_ = now;
-    n.connected = true;
-    n.master = facts.master;
-    if (n.server != facts.id || n.text != facts.set) n.failed = false;
+    n.is = facts.master ? contact::primary : contact::replica;
+    if (n.claim == claim_is::in_vain && (n.server != facts.id || n.text != facts.set)) n.claim = claim_is::possible;
     n.server = facts.id;
-    n.has_old_id = false;
     n.admitted = !facts.id.empty() && facts.admitted == facts.id;
     // A replica has a copy of what its primary has, and is no node. Who may not ask for anything knows nothing.
     if (!facts.master || (facts.id.empty() && facts.set.empty())) return;
-    bool const was_old = std::exchange(n.is_old, false);
+    auto const before = std::exchange(n.facts, facts_are::fresh);
     n.looked_at = false;
     n.asked = asked;
     n.max_ttl = facts.max_ttl;
-    if (n.told && n.text == facts.set && !was_old && !is_undecided() && !is_apart(node)) return;
-    bool const is_new = !n.told || n.text != facts.set;
-    n.told = true;
+    if (before == facts_are::fresh && n.text == facts.set && !is_undecided() && !is_apart(node)) return;
+    bool const is_new = before == facts_are::unknown || n.text != facts.set;
     n.text = facts.set;
     n.said = read_set_text(n.text);
     // Nobody knows how old this is, and of a set that was changed it may be over.
-    n.is_old = asked == time_point{} && settings_.max_ttl > duration{} && n.said.is == kind::good && n.said.record.generation > 0;
+    bool const is_of_changed_set = n.said.is == kind::good && n.said.record.generation > 0;
+    if (asked == time_point{} && settings_.max_ttl > duration{} && is_of_changed_set) n.becomes_old();
     if (is_new) doubt_what_contradicts(node);
     judge();
 }
@@ -72,8 +70,10 @@ void set_membership::on_gone(std::size_t node, bool rejected) noexcept
 {
     if (!is_active()) return;
     node_state& n = nodes_[node];
-    n.connected = n.is_asked = n.looked_at = false;
-    if (!rejected) n.is_old = true;
+    n.is = contact::away;
+    n.looked_at = false;
+    if (n.claim == claim_is::awaited) n.claim = claim_is::possible;
+    if (!rejected) n.becomes_old();
 }
 
 // Servers that lost their data are founded anew by others. Who heard of it from one node has not heard of it from all, so records of the same list
@@ -84,7 +84,7 @@ void set_membership::doubt_what_contradicts(std::size_t node)
     n.fault = fault_of(n);
     if (!is_of_this_list(n)) return;
     for (node_state& each : nodes_)
-        if (is_of_this_list(each) && each.said.record.id != n.said.record.id) each.is_old = true;
+        if (is_of_this_list(each) && each.said.record.id != n.said.record.id) each.becomes_old();
 }
 
 std::vector<std::size_t> set_membership::looks()
@@ -93,7 +93,7 @@ std::vector<std::size_t> set_membership::looks()
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
         bool const is_late = is_outrun_ && is_apart(i) && !is_of_this_moment(n);
-        if (!n.connected || n.looked_at || !(is_doubtful(n) || is_late)) continue;
+        if (!n.is_connected() || n.looked_at || !(is_doubtful(n) || is_late)) continue;
         n.looked_at = true;
         all.push_back(i);
     }
@@ -109,7 +109,7 @@ bool set_membership::is_of_this_list(node_state const& n) const noexcept
 
 bool set_membership::waits_for_facts() const noexcept
 {
-    return std::any_of(nodes_.begin(), nodes_.end(), [this](node_state const& n) { return n.connected && is_doubtful(n); });
+    return std::any_of(nodes_.begin(), nodes_.end(), [this](node_state const& n) { return n.is_connected() && is_doubtful(n); });
 }
 
 std::string set_membership::fault_of(set_record const& r) const
@@ -193,7 +193,7 @@ void set_membership::choose_set()
         if (!is_of_set(n)) continue;
         told.push_back(&n.said.record);
         auto const& r = n.said.record;
-        if (r.generation == 0 || r.counts.moved || (!n.is_old && is_of_this_moment(n))) carried.push_back(&r);
+        if (r.generation == 0 || r.counts.moved || (!n.is_old() && is_of_this_moment(n))) carried.push_back(&r);
     }
     set_ = generation_.choose(*set_, carried);
     is_outrun_ = generation_.is_outrun_by(told);
@@ -283,7 +283,7 @@ bool set_membership::is_member(std::size_t node) const noexcept
 void set_membership::object_to_all(std::string const& why)
 {
     for (node_state& n : nodes_) {
-        bool const is_asked_again = n.connected && is_doubtful(n);
+        bool const is_asked_again = n.is_connected() && is_doubtful(n);
         n.objection = is_asked_again ? "" : n.fault.empty() ? why : n.fault;
     }
 }
@@ -303,7 +303,7 @@ std::string set_membership::why_all_are_refused() const
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state const& n = nodes_[i];
         if (foreign_are_few && is_foreign(n)) continue;
-        if (!n.told || n.said.is == kind::hidden || is_doubtful(n) || (is_of_this_list(n) && waits_for_facts()) || carries(n) ||
+        if (!n.has_told() || n.said.is == kind::hidden || is_doubtful(n) || (is_of_this_list(n) && waits_for_facts()) || carries(n) ||
             (n.said.is != kind::none && may_be_claimed(n)) || is_apart(i) || (set_ && has_left(i)))
             continue;
         bool const has_record = n.said.is != kind::none;
@@ -357,7 +357,7 @@ void set_membership::judge()
     // The list is right. A member that was given to another set has no vote.
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
-        if (n.told && was_left_by(i)) {
+        if (n.has_told() && was_left_by(i)) {
             n.objection = "this server has left the set: the nodes of this client's list belong to " + in_words(*set_) +
                           "; take it out of the list (redlock nodes show)";
             continue;
@@ -388,7 +388,7 @@ bool set_membership::is_to_be_looked_at(std::size_t node) const noexcept
     if (!is_active()) return false;
     node_state const& n = nodes_[node];
     bool const settled = n.said.is == kind::hidden || (n.said.is == kind::good && n.said.record.complete && !is_doubtful(n));
-    return n.connected && n.master && (!settled || is_apart(node) || is_undecided());
+    return n.is == contact::primary && (!settled || is_apart(node) || is_undecided());
 }
 
 }  // namespace redlock::quorum

@@ -90,6 +90,9 @@ public:
     // Whether every member is one of the list. While no set is known: of the last one that was, or of those that refused the list.
     bool lists_all_members() const noexcept { return lists_all_members_; }
 
+    // Whether it is known which generation of its set the list is of.
+    bool is_certain() const noexcept { return !is_undecided(); }
+
     // Another number for each generation of this client's.
     std::uint64_t era() const noexcept { return generation_.era(); }
 
@@ -106,24 +109,37 @@ public:
     bool is_active() const noexcept { return !settings_.members.empty(); }
 
 private:
+    enum class contact { away, replica, primary };  // a replica is no node
+    enum class facts_are { unknown, fresh, old };  // old: its connection was lost since it told them, or another node contradicts them
+    enum class claim_is { possible, awaited, in_vain };
+
     struct node_state {
-        bool told{false};  // it has told facts, once
-        bool connected{false};
-        bool master{true};
+        contact is{contact::away};
+        facts_are facts{facts_are::unknown};
+        claim_is claim{claim_is::possible};
         bool admitted{false};
-        bool is_asked{false};  // the answer to a claim is awaited
-        bool is_old{false};  // its connection was lost since it told facts, or another node contradicts them
         bool looked_at{false};  // it was asked for its facts since they are old
-        bool failed{false};  // the last claim
-        bool has_old_id{false};  // `server` is from before a claim that may have changed it
         time_point asked{};  // for `text`
         duration max_ttl{};  // of the leases that it may have granted
-        std::string server;  // its id
+        std::string server;  // its id; empty: unknown
         std::string text;
         set_text said{};
         std::string fault{};  // what is wrong with its own record
         std::string objection{};
         std::optional<set_record> carried{};  // the node had this record, when it was the client's
+
+        bool is_connected() const noexcept { return is != contact::away; }
+        bool has_told() const noexcept { return facts != facts_are::unknown; }
+        bool is_old() const noexcept { return facts == facts_are::old; }
+        void becomes_old() noexcept
+        {
+            if (has_told()) facts = facts_are::old;
+        }
+        // Whether a claim may be made there now.
+        bool can_be_claimed() const noexcept
+        {
+            return is == contact::primary && !server.empty() && claim == claim_is::possible && objection.empty();
+        }
     };
 
     void judge();
@@ -147,7 +163,7 @@ private:
     bool is_complete(std::string const& id) const noexcept;
     bool is_member(std::size_t node) const noexcept;
     bool is_of_this_list(node_state const& n) const noexcept;
-    bool is_doubtful(node_state const& n) const noexcept { return n.is_old && is_of_this_list(n); }
+    bool is_doubtful(node_state const& n) const noexcept { return n.is_old() && is_of_this_list(n); }
     bool waits_for_facts() const noexcept;
     std::string why_all_are_refused() const;
     bool names_others() const;

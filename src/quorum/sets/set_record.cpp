@@ -146,7 +146,7 @@ std::optional<set_record> record_of_change(std::span<std::string_view const> wor
     if (words.size() < first_member + first_pair) return std::nullopt;
     auto r = beginning_of(words);
     std::size_t members{0};
-    if (!r || r->generation == 0 || !read_counts(words[first_member], members, r->counts)) return std::nullopt;
+    if (!r || !read_counts(words[first_member], members, r->counts)) return std::nullopt;
     auto const pairs = words.subspan(first_member + counted);
     if (pairs.size() < 2 * members || pairs.size() > 2 * members + max_members) return std::nullopt;
     for (std::size_t i = 0; i < 2 * members; i += 2) {

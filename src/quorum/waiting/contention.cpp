@@ -87,7 +87,7 @@ duration contention::head_start(wait_odds const& odds, time_point now) const noe
 {
     switch (odds.sides) {
     case wait_odds::of_lock::exclusive:
-    case wait_odds::of_lock::permits: break;
+    case wait_odds::of_lock::counted: break;
     case wait_odds::of_lock::readers: return {};
     case wait_odds::of_lock::writers: return fairness_.head_start_of_readers_and_writers(now, odds.slot, odds.head_start);
     }

@@ -58,8 +58,8 @@ struct wait_odds {
     double back_off;  // another one, for the length of a backoff
     // Of a read-write lock, or not. Readers come and go while the key stays. So a change is seldom an extension of all that is there, and races that
     // are lost to readers are no sign of high contention, and say nothing about whose turn it is: between writers, behind readers that wait, time decides.
-    // Permits of a semaphore also change while the others stay.
-    enum class of_lock : std::uint8_t { exclusive, readers, writers, permits };
+    // What is counted, as by a semaphore, also changes while the rest stays.
+    enum class of_lock : std::uint8_t { exclusive, readers, writers, counted };
     of_lock sides{of_lock::exclusive};
 
     bool is_shared() const noexcept { return sides == of_lock::readers || sides == of_lock::writers; }

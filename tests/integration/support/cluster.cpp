@@ -1,7 +1,5 @@
 #include "cluster.hpp"
 
-#include "support/replication_info.hpp"
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/strand.hpp>
 
@@ -33,17 +31,6 @@ std::deque<redis_server> start_servers(std::size_t size, redis_server_options co
 }
 
 }  // namespace
-
-std::string replication_id(redis_server const& server) { return replication_info{server.command({"INFO", "replication"})}.id; }
-
-void admit(redis_server const& server, unsigned database, std::uint16_t replicas)
-{
-    auto id = replication_id(server);
-    auto const number = std::to_string(replicas);
-    if (replicas > 0) id = ("k" + std::string(3 - number.size(), '0') + number + ':' + id).substr(0, 40);
-    server.command({"EVAL", "redis.call('SELECT', ARGV[2]) redis.call('SET', KEYS[1], ARGV[1]) redis.call('SET', KEYS[2], '0')", "2",
-                    "redlock:node", "redlock:hw", id + " 0000000000000000 0000060000 -", std::to_string(database)});
-}
 
 std::vector<std::string> lock_keys(redis_server const& server)
 {

@@ -7,6 +7,7 @@
 #define REDLOCK_TESTS_INTEGRATION_CLUSTER_HPP
 
 #include "printing.hpp"
+#include "support/admitted.hpp"
 #include "support/redis_server.hpp"
 #include "waiting.hpp"
 
@@ -35,12 +36,6 @@ inline constexpr lock_options impatient{.ttl = 20s, .node_timeout = 400ms};
 
 /// Everything as by default, but quick to come back to a node.
 config quick_config();
-
-/// Which server it is: a new one after each restart.
-std::string replication_id(redis_server const& server);
-
-/// Lets a server vote with tokens, up to a ttl of a minute, as if it had been a node all the time.
-void admit(redis_server const& server, unsigned database = 0, std::uint16_t replicas = 0);
 
 /// The keys that are there, except the library's own.
 std::vector<std::string> lock_keys(redis_server const& server);

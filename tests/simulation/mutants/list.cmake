@@ -125,7 +125,8 @@ redlock_mutant(floor_into_the_block "a floor counts also if it makes the step sm
     FILE src/testing/redis_model.cpp FROM "if (c.token > token && floor_counts" TO "if (c.token > last && floor_counts")
 
 # Admission. That leases as long as a node's own record allows are waited for, also where no node is admitted, is held by admission_test: of 15,000
-# schedules with leases that are longer than some client's max_ttl (every 32nd seed) none needs it.
+# schedules with leases that are longer than some client's max_ttl (every 32nd seed) none needs it. That a recovery begins with the wall clock is held by
+# recovery_test: the lower bounds that clients send cover for it in 40,000 schedules.
 redlock_mutant(no_drain "a node votes again without waiting for what it forgot"
     FILE src/quorum/admission.cpp FROM "return n.quarantined_since + drain_of(longest_ttl_, settings_.clock_drift);" TO "return n.quarantined_since + 0 * longest_ttl_;")
 redlock_mutant(no_catch_up "a node votes again without hearing what the others remember"
@@ -140,11 +141,21 @@ redlock_mutant(founded_on_old_facts "a cluster is founded on what its nodes said
     FILE src/quorum/admission.cpp FROM "(!no_quarantine && !all_read_since_the_last_quarantine())" TO "(!no_quarantine && never())"
     FILE2 src/quorum/admission.cpp FROM2 "constexpr duration min_look_after" TO2 "constexpr bool never() { return false; }
 constexpr duration min_look_after")
+redlock_mutant(recovery_without_wait "where most nodes have lost their data, they vote again before earlier leases are over"
+    FILE src/quorum/admission.cpp FROM "return !is_waiting(n.state) || now >= outlived_at(n);" TO "return admitted() > 0 || now >= outlived_at(n);"
+    FILE2 src/quorum/admission.cpp FROM2 "last = std::max({last, outlived_at(n), n.marked});" TO2 "last = std::max({last, admitted() > 0 ? n.marked : outlived_at(n), n.marked});")
 redlock_mutant(mark_not_compared "an admission counts for any loss"
     FILE src/testing/redis_model.cpp FROM "    if (record->mark.empty() || record->mark != c.value) return refused();
 " TO "")
 redlock_mutant(carried_without_mark "a wait goes on that was for another loss of the same server"
     FILE src/quorum/admission.cpp FROM "if (s.id == n.facts.id && s.mark == n.mark && " TO "if (s.id == n.facts.id && ")
+redlock_mutant(uptime_of_before "where no node has data, what a server said before it had its mark counts"
+    FILE src/quorum/admission.cpp FROM "facts.without_loss > duration::zero() && !n.mark.empty() && n.mark == facts.mark;" TO "facts.without_loss > duration::zero();"
+    FILE2 src/quorum/admission.cpp FROM2 "    n.kept_since = time_point::max();
+" TO2 "")
+redlock_mutant(flush_does_not_show "a server that was flushed says that it has lost nothing since its start"
+    FILE src/testing/redis_store.cpp FROM "    kept_since.reset();
+" TO "")
 redlock_mutant(no_trailing_check "grants count though the look behind them shows another server"
     FILE tests/simulation/link.cpp FROM "        m.answers[i] = reply{vote::failed," TO "        if (m.answers[i].vote != vote::granted) m.answers[i] = reply{vote::failed,")
 redlock_mutant(any_record_will_do "scripts do not compare the id in the record"
@@ -329,7 +340,7 @@ redlock_mutant(inherited_from_one_node "the first node that answers says what is
     SOURCES src/core/lease/state_rounds.cpp)
 redlock_mutant(inherited_and_not_written_back "what only a minority keeps is inherited as it is"
     FILE src/quorum/inherit_machine.hpp FROM "return safe ? " TO "return true ? "
-    FILE2 src/core/lease/state_rounds.cpp FROM2 "if (machine_.holders().size() < owner_.env().to_nodes->nodes()) back->send();" TO2 ""
+    FILE2 src/core/lease/state_rounds.cpp FROM2 "if (machine_.holders().size() < env_.to_nodes->nodes()) back->send();" TO2 ""
     SOURCES src/core/lease/state_rounds.cpp)
 # That an answer during the write-back changes nothing is held by publication_story_test: too few schedules need it.
 redlock_mutant(published_without_fence "a former holder publishes where a later one has inherited, if its value is there again"
@@ -357,21 +368,19 @@ redlock_mutant(votes_with_another_k "a client that waits for no replica has vote
 redlock_mutant(slots_are_added_up "grants of different slots are added up to a majority"
     FILE src/quorum/permit_choice.cpp FROM "    return static_cast<std::size_t>(std::count(ours_.begin(), ours_.end(), what));" TO "    static_cast<void>(what);
     return static_cast<std::size_t>(std::count_if(ours_.begin(), ours_.end(), [](slot_set ours) { return ours != 0; }));"
-    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && state.choice.given_by(node) != 0) {")
+    FILE2 src/core/kinds/permit_attempt.cpp FROM2 "if (has_chosen_ && choice_.gave_chosen(node)) {" TO2 "if (has_chosen_ && choice_.given_by(node) != 0) {")
 redlock_mutant(permit_of_one_node "one node less than a majority is enough for a slot"
     FILE src/quorum/permit_choice.cpp FROM "        if (count < needed_) continue;
 " TO "        if (count + 1 < needed_) continue;
 "
-    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "            count(node, {vote::refused, {}, {}}, now);
-        } else if (state.failed" TO2 "            reply said{chose ? vote::granted : vote::refused};
-            said.counter = chose ? counter_ : 0;
+    FILE2 src/core/kinds/permit_attempt.cpp FROM2 "            count(node, {vote::refused, {}, {}}, now);
+        } else if (failed_" TO2 "            reply said{has_chosen_ ? vote::granted : vote::refused};
+            said.counter = has_chosen_ ? counter_ : 0;
             count(node, said, now);
-        } else if (state.failed")
+        } else if (failed_")
 redlock_mutant(chosen_is_given_back "all slots of the value are released where one of them was not chosen"
-    FILE src/core/acquire/permit_attempt.cpp FROM "    auto of = make_descriptor(resource{before.what, indices_of(slots)}, before.what->under);
-    auto const stray" TO "    auto of = before.what;
-    auto const stray"
-    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "    elsewhere.remove(node);
+    FILE src/core/kinds/permit_attempt.cpp FROM "    auto of = make_descriptor(resource{record_->what->shared_asked(), indices_of(slots)}, under);" TO "    lock_descriptor_ptr of{static_cast<lock_descriptor const*>(&record_->what->asked())};"
+    FILE2 src/core/kinds/permit_attempt.cpp FROM2 "    elsewhere.remove(node);
 " TO2 "    elsewhere = {};
 ")
 redlock_mutant(any_number_of_permits "nodes do not compare the number of permits"
@@ -387,20 +396,16 @@ redlock_mutant(permit_token_of_its_node "the token of a permit is not confirmed"
     FILE src/quorum/acquire_machine.cpp FROM "    wants_confirmation_ = confirmed_.size() < votes_.needed();" TO "    confirmed_ = held_;")
 redlock_mutant(permits_wake_nobody "who waits for a permit does not hear that this client has one less"
     FILE src/core/acquire/wait_queue.cpp FROM "    queue_.empty() ? in_.retire(*this, now) : consider(now);
-}
-
-// As long" TO "    if (queue_.empty()) in_.retire(*this, now);
-}
-
-// As long"
-    FILE2 src/core/acquire/lock_table.cpp FROM2 "        if (&l != but) l.consider(now);
-    });" TO2 "        static_cast<void>(l), static_cast<void>(but), static_cast<void>(now);
-    });")
+" TO "    if (queue_.empty()) in_.retire(*this, now);
+"
+    FILE2 src/core/acquire/lock_table.cpp FROM2 "        if (&l != in) l.consider(now);
+" TO2 "        static_cast<void>(l);
+")
 redlock_mutant(slots_stay_until_their_ttl "slots that an attempt does not need are not given back"
-    FILE src/core/acquire/permit_attempt.cpp FROM "            if (chose) give_back(node, state.choice.given_by(node), now);
+    FILE src/core/kinds/permit_attempt.cpp FROM "            if (has_chosen_) give_back(node, choice_.given_by(node), now);
 " TO "")
 redlock_mutant(late_slots_stay "a slot that a node gave when others had been chosen is not given back"
-    FILE src/core/acquire/permit_attempt.cpp FROM "        give_back(node, answer.slots()->ours, now);
+    FILE src/core/kinds/permit_attempt.cpp FROM "        give_back(node, answer.slots()->ours, now);
 " TO "")
 redlock_mutant(node_gives_halves "a node that has too few free slots gives those"
     FILE src/testing/shared_model.cpp FROM "    if (chosen.size() < r.count || r.count == 0) return {0, *server_.high_water, map};
@@ -409,14 +414,14 @@ redlock_mutant(node_gives_halves "a node that has too few free slots gives those
     FILE2 src/testing/shared_model.cpp FROM2 "chosen.size() < r.count && chosen.size() + free >= r.count; ++i) {" TO2 "chosen.size() < r.count; ++i) {")
 redlock_mutant(permits_by_halves "of several permits, a node counts for all that gave one of them"
     FILE src/quorum/permit_choice.cpp FROM "    return static_cast<std::size_t>(std::count(ours_.begin(), ours_.end(), what));" TO "    return static_cast<std::size_t>(std::count_if(ours_.begin(), ours_.end(), [&](slot_set ours) { return (ours & what) != 0; }));"
-    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "if (chose && state.choice.gave_chosen(node)) {" TO2 "if (chose && (state.choice.given_by(node) & state.choice.chosen()) != 0) {")
+    FILE2 src/core/kinds/permit_attempt.cpp FROM2 "if (has_chosen_ && choice_.gave_chosen(node)) {" TO2 "if (has_chosen_ && (choice_.given_by(node) & choice_.chosen()) != 0) {")
 redlock_mutant(slot_of_two_choices_stays "a roll-back does not go to a node that gave some of the chosen slots and some others"
-    FILE src/core/acquire/permit_attempt.cpp FROM " && (state.choice.given_by(node) & about) == 0) refused_.add(node);" TO " && !state.choice.gave_chosen(node) && (state.asked || state.choice.given_by(node) == 0)) refused_.add(node);"
-    FILE2 src/core/acquire/permit_attempt.cpp FROM2 "        if ((answer.slots()->ours & chosen) == 0) refused_.add(node);
+    FILE src/core/kinds/permit_attempt.cpp FROM " && (choice_.given_by(node) & about) == 0) refused_.add(node);" TO " && !choice_.gave_chosen(node) && (has_chosen_ || choice_.given_by(node) == 0)) refused_.add(node);"
+    FILE2 src/core/kinds/permit_attempt.cpp FROM2 "        if ((answer.slots()->ours & chosen) == 0) refused_.add(node);
 " TO2 "        if (true) refused_.add(node);
 ")
 redlock_mutant(own_slot_is_given_back "what is given back at a node may be a slot that was chosen"
-    FILE src/core/acquire/permit_attempt.cpp FROM " & ~permits_->choice.chosen();" TO ";")
+    FILE src/core/kinds/permit_attempt.cpp FROM " & ~choice_.chosen();" TO ";")
 
 # Sets of nodes.
 redlock_mutant(lists_not_compared "a node whose set is another one than the client's list votes"
@@ -424,12 +429,11 @@ redlock_mutant(lists_not_compared "a node whose set is another one than the clie
     FILE2 src/quorum/sets/set_membership.cpp FROM2 "        return object_to_all(why);" TO2 "")
 redlock_mutant(wrong_set_only_said "a client with another list of nodes is told so, and asks the nodes all the same"
     FILE src/client/engine.cpp
-    FROM "    if (auto const why = admissions_->meet(node, facts); !why.empty()) return env_.to_nodes->reject(node, errc::wrong_node_set, why);
+    FROM "    if (auto const why = admissions_->meet(node, facts); !why.empty()) return turn_away(node, errc::wrong_node_set, why);
 " TO "    static_cast<void>(admissions_->meet(node, facts));
 "
-    FILE2 src/client/engine.cpp FROM2 "        env_.to_nodes->reject(node, errc::wrong_node_set, why);
-" TO2 "        static_cast<void>(this), static_cast<void>(node), static_cast<void>(why);
-")
+    FILE2 src/client/engine.cpp FROM2 "{ turn_away(node, errc::wrong_node_set, why); };"
+    TO2 "{ static_cast<void>(this), static_cast<void>(node), static_cast<void>(why); };")
 
 # Changes of a set of nodes. That a lease is told who is a member is held by set_change_story_test: of 34,000 schedules about one needs it.
 redlock_mutant(first_mover_is_followed "a client follows its set into a generation as soon as one node carries it"

@@ -1,7 +1,9 @@
 // What has to be warned of, and what must not: unit/dropped_results compiles this. A line with "dropped" does nothing, or loses what protects.
+// Behind co_await, g++ 12 says nothing, whatever a type or a function is declared as.
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <cstddef>
 #include <string>
@@ -37,6 +39,10 @@ asio::awaitable<void> use(redlock::client& nodes, redlock::lock& lock, redlock::
     race.lead(body);  // dropped
     race.leader();  // dropped
     redlock::change_permits(nodes, "permits", 2);  // dropped
+
+    co_await lock.acquire();  // dropped behind co_await
+    co_await lock.try_acquire(asio::use_awaitable);  // dropped behind co_await
+    co_await both.acquire_shared();  // dropped behind co_await
 
     nodes.run(asio::detached);
     lease.release([](redlock::error_code) {});

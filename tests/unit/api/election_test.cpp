@@ -374,4 +374,16 @@ BOOST_AUTO_TEST_CASE(options_that_make_no_sense)
     BOOST_TEST((election{world.client(), "boss", "x"}.name() == "boss"));
 }
 
+// Not where every campaign would end like that.
+BOOST_AUTO_TEST_CASE(a_term_is_followed_by_another_campaign_unless_that_cannot_help)
+{
+    for (errc const again :
+         {errc::contended, errc::no_majority, errc::validity_exhausted, errc::acquire_timed_out, errc::lease_lost, errc::max_hold_exceeded})
+        BOOST_TEST(detail::campaigns_again(again), error_code{again}.message());
+    for (errc const last :
+         {errc::client_cancelled, errc::self_deadlock, errc::ttl_too_long, errc::wrong_node_set, errc::not_held, errc::stale_token})
+        BOOST_TEST(!detail::campaigns_again(last), error_code{last}.message());
+    BOOST_TEST(!detail::campaigns_again(asio::error::operation_aborted));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

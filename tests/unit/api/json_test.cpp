@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
                                           "replicas": 2, "fsync": true}],
         "client_name": "billing", "connect_timeout_ms": 2001, "credentials_timeout_ms": 9999, "min_reconnect_delay_ms": 51, "max_reconnect_delay_ms": 2002,
         "stall_timeout_ms": 10001, "replication_timeout_ms": 201, "max_node_queue": 8193,
-        "max_ttl_ms": 40000, "token_retention_ms": 7200000, "quarantine_folder": "/var/lib/q", "identity": "handshake", "bootstrap": true, "trust_server_identity": true, "label": "nightly", "key_format": "redlock:{0}", "set_name": "orders",
+        "max_ttl_ms": 40000, "token_retention_ms": 7200000, "quarantine_folder": "/var/lib/q", "identity": "handshake", "bootstrap": true, "trust_uptime": false, "after_majority_loss": "wait_for_operator", "trust_server_identity": true, "label": "nightly", "key_format": "redlock:{0}", "set_name": "orders",
         "lock": {"ttl_ms": 20000, "lock_delay_ms": 3000, "clock_drift": 0.02, "node_timeout_ms": 501, "acquire_timeout_ms": 60001, "max_attempts": 7,
                  "fencing": false, "token_block": 9,
                  "min_retry_delay_ms": 11, "max_retry_delay_ms": 1001, "poll_interval_ms": 5001,
@@ -74,6 +74,8 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     BOOST_TEST(s.client.quarantine_folder == "/var/lib/q");
     BOOST_TEST((s.client.identity == identity_check::handshake));
     BOOST_TEST(s.client.bootstrap);
+    BOOST_TEST(!s.client.trust_uptime);
+    BOOST_TEST((s.client.after_majority_loss == majority_loss::wait_for_operator));
     BOOST_TEST(s.client.trust_server_identity);
     BOOST_TEST(s.client.label == "nightly");
     BOOST_TEST(s.client.key_format == "redlock:{0}");
@@ -97,12 +99,15 @@ BOOST_AUTO_TEST_CASE(every_key_reaches_its_member)
     BOOST_TEST((s.lock.max_hold == 3'600'001ms));
 }
 
-BOOST_AUTO_TEST_CASE(how_often_the_identity_is_checked_is_a_word)
+BOOST_AUTO_TEST_CASE(what_is_chosen_is_a_word)
 {
     BOOST_TEST((parse_settings(with_key(R"("identity": "every_message")")).client.identity == identity_check::every_message));
     BOOST_TEST(problem_with_json(with_key(R"("identity": "never")")) ==
                R"(identity: expected "every_message" or "handshake", found "never")");
     REDLOCK_TEST_CONTAINS(problem_with_json(with_key(R"("identity": 1)")), "found 1");
+    BOOST_TEST((parse_settings(with_key(R"("after_majority_loss": "recover")")).client.after_majority_loss == majority_loss::recover));
+    BOOST_TEST(problem_with_json(with_key(R"("after_majority_loss": "operator")")) ==
+               R"(after_majority_loss: expected "recover" or "wait_for_operator", found "operator")");
 }
 
 BOOST_AUTO_TEST_CASE(the_ttl_of_locks_with_tokens_is_within_that_of_the_nodes)

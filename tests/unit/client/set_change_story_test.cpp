@@ -71,6 +71,7 @@ struct changing_world {
             settings.sets.members.push_back(name_of(i));
         }
         settings.max_ttl = max_ttl;
+        settings.bootstrap = bootstrap;
         settings.jitter_seed = ++seeds;
         settings.wall_clock = [] { return static_cast<std::uint64_t>(virtual_clock::now().time_since_epoch() / 1us); };
         settings.fresh_value = [this] { return "value" + std::to_string(++values); };
@@ -176,6 +177,7 @@ struct changing_world {
     std::vector<std::unique_ptr<memory_node>> own;  // one connection to each server, which nobody uses
     std::vector<std::unique_ptr<member>> members;
     std::optional<std::size_t> unreachable;
+    bool bootstrap{false};
     std::uint32_t seeds{0};
     int values{0};
     std::vector<std::size_t> const old_list{0, 1, leaves}, new_list{0, 1, joins};
@@ -390,6 +392,44 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_told_how_many_members_the_set_has, changing_w
     BOOST_TEST(held->faults_tolerated() == 0u, "three of five are a majority, and two are none");
 }
 
+// Its votes for an extension that it has to answer are of the generation before, and do not count.
+BOOST_FIXTURE_TEST_CASE(a_member_that_has_an_extension_to_answer_gets_another_one_when_the_set_has_grown, changing_world)
+{
+    auto& old = add(old_list);
+    auto& slow = *members.back()->nodes[leaves];
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(old, "job", &held) == error_code{});
+    slow.back = 1s;
+    BOOST_TEST_REQUIRE(advance_until(*context, [&] { return slow.count(detail::verb::extend) == 1; }, 5s));
+    for (int i = 0; i < 2; ++i) change({}, joins);  // the second says that a majority has moved
+    lock{old, "other", {.ttl = 5s, .node_timeout = 1s}}.try_acquire([](error_code, lease const&) {});
+    advance(1200ms);
+    BOOST_TEST(slow.count(detail::verb::extend) == 2u, "before the next one would be due");
+}
+
+// It has two of three members, and of four members that is no majority.
+BOOST_FIXTURE_TEST_CASE(an_adoption_that_began_before_the_set_grew_needs_the_larger_majority, changing_world)
+{
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(add(old_list), "job", &held) == error_code{});
+    auto const ticket = held->detach();
+    advance(1ms);
+    auto& heir = add(old_list);
+    auto& late = *members.back()->nodes[leaves];
+    late.stop();
+    own[1]->set("job", "somebody's", 1min);
+    std::optional<error_code> result;
+    heir.adopt(ticket, [&](error_code ec, lease const&) { result = ec; });
+    advance(1ms);
+    for (int i = 0; i < 2; ++i) change({}, joins);  // the second says that a majority has moved
+    lock{heir, "other", {.ttl = 5s, .node_timeout = 1s}}.try_acquire([](error_code, lease const&) {});
+    advance(100ms);
+    BOOST_TEST_REQUIRE(!result.has_value());
+    late.go_on();
+    BOOST_TEST_REQUIRE(advance_until(*context, [&] { return result.has_value(); }, 10s));
+    BOOST_TEST(*result == errc::lease_lost, result->message());
+}
+
 // It has a majority of three members, and of four members it has none.
 BOOST_FIXTURE_TEST_CASE(a_lease_that_lacks_a_member_is_held_while_the_set_grows, changing_world)
 {
@@ -497,6 +537,62 @@ BOOST_AUTO_TEST_CASE(a_client_that_meets_a_member_that_left_first_gets_a_lock_wi
     }
 }
 
+// The server that shows that the list is wrong is met while requests are on their way to the members of the set, or have been answered. The program ends at once,
+// so no later connection takes what it has to release.
+BOOST_AUTO_TEST_CASE(a_wrong_list_leaves_no_key_on_members_of_the_set)
+{
+    for (auto const met_after : {0ms, 2ms, 4ms, 6ms, 9ms}) {
+        changing_world w;
+        auto& wrong = w.begin(w.new_list);
+        auto& nodes = w.members.back()->nodes;
+        nodes[2]->connects_late = true;
+        w.advance(1ms);
+        for (std::size_t i : {0u, 1u}) nodes[i]->there = nodes[i]->back = 5ms;
+        std::optional<error_code> result;
+        time_point ended_at{};
+        lock{wrong, "job", {.ttl = 5s, .node_timeout = 1s}}.try_acquire([&](error_code ec, lease const&) {
+            result = ec;
+            ended_at = virtual_clock::now();
+            wrong.cancel();
+        });
+        w.advance(met_after);
+        nodes[2]->connect();
+        BOOST_TEST_REQUIRE(advance_until(*w.context, [&] { return result.has_value(); }, 100ms));
+        BOOST_TEST((*result == errc::wrong_node_set), result->message() << ", met after " << met_after.count() << " ms");
+        w.advance(1s);
+        for (std::size_t i : {0u, 1u}) {
+            BOOST_TEST(nodes[i]->count(detail::verb::acquire) == 1u);
+            BOOST_TEST_REQUIRE(nodes[i]->count(detail::verb::release) >= 1u);
+            BOOST_TEST((nodes[i]->received.back().at >= ended_at + nodes[i]->there), "the client has waited for the release");
+            BOOST_TEST(!w.own[i]->get("job"), "met after " << met_after.count() << " ms");
+        }
+    }
+}
+
+// Its connection is lost with the lease, and when there is one again, it is of another set.
+BOOST_FIXTURE_TEST_CASE(a_server_that_is_refused_whenever_it_connects_takes_releases, changing_world)
+{
+    auto& client = add(old_list);
+    std::optional<lease> held;
+    BOOST_TEST_REQUIRE(once(client, "job", &held) == error_code{});
+    members.back()->nodes[1]->cut();
+    BOOST_TEST(release(*held) == error_code{});
+    BOOST_TEST(own[1]->get("job").has_value());
+    quorum::set_record const another{"t", 0, 0, true, 0, 0, {}, {name_of(1), name_of(joins), name_of(4)}};
+    own[1]->memory().set_record = quorum::to_text(another);
+    reconnect();
+    advance(10ms);
+    BOOST_TEST(client.status().nodes[1].last_error == errc::wrong_node_set);
+    BOOST_TEST(!own[1]->get("job"));
+    BOOST_TEST(!members.back()->nodes[1]->wants_connection(), "it is connected for some time");
+    advance(1s);
+    BOOST_TEST(members.back()->nodes[1]->wants_connection());
+    BOOST_TEST(client.status().nodes[1].last_error == errc::wrong_node_set);
+    reconnect();
+    advance(10ms);
+    BOOST_TEST(members.back()->nodes[1]->wants_connection(), "nothing is to be released there any more");
+}
+
 // Without tokens, a server that has left grants what others hold. It is met first, when nobody has told which servers are members.
 BOOST_FIXTURE_TEST_CASE(what_a_server_that_has_left_grants_does_not_count, changing_world)
 {
@@ -549,6 +645,30 @@ BOOST_FIXTURE_TEST_CASE(in_an_open_set_half_of_a_short_list_admits_nobody, chang
     advance(4 * max_ttl);
     BOOST_TEST(!is_admitted(1));
     BOOST_TEST(once(fresh, "job") == errc::no_majority);
+}
+
+// Though no quarantine is waited for, and to admit a server takes fewer requests than to found a set.
+BOOST_FIXTURE_TEST_CASE(no_server_of_a_new_set_is_admitted_before_all_have_its_record, changing_world)
+{
+    bootstrap = true;
+    auto& founder = begin({joins, joins + 1});
+    lock{founder, "job", {.ttl = 5s}}.acquire([](error_code, lease const&) {});
+    BOOST_TEST_REQUIRE(advance_until(*context, [&] { return is_admitted(joins) || is_admitted(joins + 1); }, 1s));
+    for (std::size_t server : {joins, joins + 1}) {
+        auto const text = own[server]->memory().set_record;
+        BOOST_TEST(quorum::read_set_text(text).record.complete, text);
+    }
+}
+
+// Others may found one at any time.
+BOOST_FIXTURE_TEST_CASE(nodes_without_a_record_are_looked_at_again_and_again, changing_world)
+{
+    auto& idle = add({joins, joins + 1});
+    advance(10s);
+    BOOST_TEST(!idle.status().nodes[0].last_error);
+    own[joins]->memory().set_record = quorum::to_text({"t", 0, 0, true, 0, 0, {}, {name_of(joins), name_of(0)}});
+    advance(3s);
+    BOOST_TEST(idle.status().nodes[0].last_error == errc::wrong_node_set);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -188,6 +188,23 @@ BOOST_FIXTURE_TEST_CASE(the_status_is_that_of_all_shards, shards)
     BOOST_TEST(s.nodes[8].node == "node22");
     BOOST_TEST(s.leases == 2u);
     BOOST_TEST(s.counters.acquired == 2u);
+    BOOST_TEST(s.waiting == 0u);
+    BOOST_TEST(s.releases_pending == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_pending_is_that_of_all_shards, shards)
+{
+    start();
+    std::vector<lease> held;
+    for (std::size_t shard : {0u, 2u}) held.push_back(acquire(name_in(shard)));
+    for (int i = 0; i < 3; ++i) redlock::lock{*client, name_in(2)}.acquire([](error_code, lease) {});
+    for (auto& n : sets[0]) n->stop();
+    held.erase(held.begin());
+    settle();
+    auto const s = client->status();
+    BOOST_TEST(s.leases == 1u);
+    BOOST_TEST(s.waiting == 3u);
+    BOOST_TEST(s.releases_pending == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_ticket_is_adopted_in_its_shard, shards)

@@ -118,6 +118,7 @@ BOOST_AUTO_TEST_CASE(each_event_counts)
     BOOST_TEST(e.value("redlock_node_admitted", {{"node", "10.0.0.1:6379"}}) == 1);
     BOOST_TEST(e.value("redlock_node_connects_total", {{"node", "10.0.0.1:6379"}}) == 1);
     BOOST_TEST(e.value("redlock_node_clock_steps_total", {{"node", "10.0.0.1:6379"}}) == 1);
+    BOOST_TEST(e.value("redlock_node_recoveries_total", {{"node", "10.0.0.1:6379"}}) == 1);
     BOOST_TEST(e.value("redlock_events_dropped_total") == 3);
     BOOST_TEST(before != p.text());
 }

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(every_member_of_a_node)
 {
     node_status n;
     auto& [node, state, last_error, last_error_text, connects, admission, admission_text, clock_steps, last_clock_step, clock_text, primary,
-           login_text, address_text, shard] = n;
+           login_text, address_text, shard, is_group] = n;
     node = "10.0.0.1:6379";
     state = node_state::down;
     last_error = errc::node_unreachable;
@@ -75,10 +75,12 @@ BOOST_AUTO_TEST_CASE(every_member_of_a_node)
     login_text = "refused";
     address_text = "several";
     shard = 4;
+    is_group = true;
     json const expected = json::parse(R"({"node": "10.0.0.1:6379", "state": "down",
         "last_error": {"name": "node_unreachable", "message": "no usable connection to the node"}, "last_error_text": "refused", "connects": 3,
         "admission": "quarantined", "admission_text": "so long", "clock_steps": 2, "last_clock_step_ms": -40000, "clock_text": "it was set",
-        "primary": "10.0.0.2:6379", "login_text": "refused", "address_text": "several", "shard": 4})");
+        "primary": "10.0.0.2:6379", "login_text": "refused", "address_text": "several", "shard": 4,
+        "is_group": true})");
     BOOST_TEST(json(n) == expected);
     BOOST_TEST(json(node_status{}).at("last_error").is_null());
 }

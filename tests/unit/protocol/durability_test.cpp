@@ -135,7 +135,8 @@ BOOST_AUTO_TEST_CASE(what_is_not_said_is_not_durable)
 BOOST_AUTO_TEST_CASE(an_error_is_worth_nothing_whatever_follows)
 {
     BOOST_TEST(why_not(two_replicas, {error(to_write, "OOM no memory"), said("2")}) == "OOM no memory");
-    BOOST_TEST(why_not(two_replicas, {written, error(to_wait, "UNBLOCKED")}) == "UNBLOCKED");
+    BOOST_TEST(why_not(two_replicas, {written, error(to_wait, "UNBLOCKED")}) ==
+               "its votes wait for replicas or its disk, which the server refuses: UNBLOCKED");
     BOOST_TEST(why_not(disk_only, {error(to_write, "NOPERM a"), error(to_wait, "NOPERM b")}) == "NOPERM a");
 }
 
@@ -161,6 +162,43 @@ BOOST_AUTO_TEST_CASE(granted_votes_marks_and_reads_are_taken_back)
     BOOST_TEST(!has_to_be_durable(work, replies));
 }
 
+// The two that are the farthest are at 70 at least.
+BOOST_AUTO_TEST_CASE(replicas_that_are_behind_are_told_from_those_that_hang)
+{
+    auto const replication = info("role:master\r\nconnected_slaves:3\r\n"
+                                  "slave0:ip=10.0.0.2,port=6379,state=online,offset=60,lag=0\r\n"
+                                  "slave1:ip=10.0.0.3,port=6379,state=online,offset=70,lag=1\r\n"
+                                  "slave2:ip=10.0.0.4,port=6379,state=online,offset=90,lag=0\r\nmaster_repl_offset:99\r\n");
+    auto const is_late = [&](std::optional<std::uint64_t> before, std::vector<answer> const& answers) {
+        durability_reader reader{two_replicas, before};
+        for (answer const& a : answers) reader.on_node(a.to, a.node);
+        auto const result = reader.conclude();
+        BOOST_TEST_REQUIRE(result.has_value());
+        return result->is_late;
+    };
+    durability_reader reader{two_replicas};
+    reader.on_node(to_info, replication.node);
+    BOOST_TEST_REQUIRE(reader.acknowledged().has_value());
+    BOOST_TEST(*reader.acknowledged() == 70u);
+
+    BOOST_TEST(is_late(69, {written, said("1"), replication}));
+    BOOST_TEST(!is_late(70, {written, said("1"), replication}), "one of two hangs");
+    BOOST_TEST(!is_late({}, {written, said("1"), replication}), "nothing to compare with");
+    BOOST_TEST(!is_late(0, {written, said("1")}), "the server does not say");
+    BOOST_TEST(!is_late(0, {written, said("1"), info("connected_slaves:1\r\nslave0:state=online,offset=90\r\n")}), "one is gone");
+    BOOST_TEST(!is_late(0, {error(to_write, "OOM"), said("1"), replication}));
+    BOOST_TEST(read(disk_only, {written, element("0"), element("0")})->is_late, "a slow disk");
+}
+
+BOOST_AUTO_TEST_CASE(extensions_may_wait_for_long_and_nothing_else_may)
+{
+    batch work;
+    work.commands = {{verb::extend, "a", "v", 9s}, {verb::extend, "b", "v", 6s}, {verb::extend, "c", "v", 8s}};
+    BOOST_TEST((longest_wait_of(work) == 3s));
+    work.commands.push_back({verb::acquire, "d", "v", 8s});
+    BOOST_TEST((longest_wait_of(work) == 0s));
+}
+
 BOOST_AUTO_TEST_CASE(the_handshake_sees_whether_there_is_anything_to_wait_for)
 {
     BOOST_TEST(!shake_hands(two_replicas, "7.0.15", "connected_slaves:2\r\n", "2").why);
@@ -183,7 +221,10 @@ BOOST_AUTO_TEST_CASE(the_handshake_sees_whether_the_server_can_wait)
     BOOST_TEST(mentions(no_file.words, "set appendonly yes"), no_file.words);
     auto const forbidden = shake_hands(two_replicas, "7.0.15", "", "NOPERM this user has no permissions to run the 'wait' command");
     BOOST_TEST((forbidden.why == errc::server_error));
-    BOOST_TEST(mentions(forbidden.words, "NOPERM"), forbidden.words);
+    BOOST_TEST(mentions(forbidden.words, "its votes need WAIT, which the server refuses (NOPERM"), forbidden.words);
+    auto const replica = shake_hands(two_replicas, "7.0.15", "", "ERR WAIT cannot be used with replica instances.");
+    BOOST_TEST((replica.why == errc::node_unsuitable));
+    BOOST_TEST(replica.words == why_not_a_replica());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-#include "quorum/admission.hpp"
+#include "unit/quorum/played_cluster.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -7,105 +7,6 @@
 #include <vector>
 
 namespace redlock::quorum {
-
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr time_point origin{1h};
-constexpr token_number wall_clock = 1'000'000;
-using kind = admission_request::kind;
-
-// Nodes that answer at once, and an admission that asks them.
-struct cluster {
-    explicit cluster(std::size_t count, bool bootstrap = false)
-        : servers(count),
-          rules{count, {30s, 0.01, bootstrap, [this] { return "mark" + std::to_string(++marks); }, [] { return wall_clock; }}}
-    {
-    }
-
-    struct server {
-        node_facts facts{"id1", true, {}, {}, 0, {}};
-        bool reachable{true};
-        bool refuses{false};  // marks, whatever it says of itself
-        bool refuses_admission{false};  // and forgets its mark
-    };
-
-    void connect(std::size_t i) { rules.on_facts(i, servers[i].facts, now, now); }
-    void connect_all()
-    {
-        for (std::size_t i = 0; i < servers.size(); ++i)
-            if (servers[i].reachable) connect(i);
-    }
-
-    // A node that was admitted long ago.
-    void was_admitted(std::size_t i, token_number high_water, duration max_ttl = 30s)
-    {
-        servers[i].facts.admitted = servers[i].facts.id;
-        servers[i].facts.high_water = high_water;
-        servers[i].facts.max_ttl = max_ttl;
-    }
-
-    void restart_empty(std::size_t i)
-    {
-        servers[i].facts = {servers[i].facts.id + "'", true, {}, {}, 0, {}};
-        rules.on_gone(i);
-        connect(i);
-    }
-
-    // Answers what is asked until nothing more is; returns what was asked.
-    std::vector<admission_request> settle()
-    {
-        std::vector<admission_request> all;
-        for (;;) {
-            auto const asked = rules.requests(now);
-            if (asked.empty()) return all;
-            for (auto const& r : asked) {
-                all.push_back(r);
-                answer(r);
-            }
-            BOOST_REQUIRE(all.size() < 100u);
-        }
-    }
-
-    void answer(admission_request const& r)
-    {
-        auto& f = servers[r.node].facts;
-        switch (r.what) {
-        case kind::inspect: return connect(r.node);
-        case kind::mark:
-            if (f.id != r.id || f.admitted == f.id || servers[r.node].refuses) return rules.on_marked(r.node, std::nullopt, now);
-            if (f.mark.empty()) f.mark = r.mark;
-            return rules.on_marked(r.node, f.mark, now, noted);
-        case kind::admit: {
-            bool const here = f.id == r.id && f.mark == r.mark && !r.mark.empty() && !servers[r.node].refuses_admission;
-            if (here) {
-                f.admitted = f.id;
-                f.high_water = std::max(f.high_water, r.base);
-                f.max_ttl = std::max(f.max_ttl, r.max_ttl);
-                f.mark.clear();
-            }
-            if (servers[r.node].refuses_admission) f.mark.clear();
-            return rules.on_admit_answered(r.node, here || f.admitted == f.id, now);
-        }
-        }
-    }
-
-    static std::size_t count(std::vector<admission_request> const& all, kind what)
-    {
-        return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](auto const& r) { return r.what == what; }));
-    }
-
-    std::vector<server> servers;
-    std::vector<mark_sighting> noted;  // by other processes of the machine
-    int marks{0};
-    time_point now{origin};
-    admission rules;
-};
-
-constexpr duration drain = 30s + 300ms + expiry_granularity;
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(admitting)
 
@@ -224,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_lost_its_memory_gets_the_largest_mark_that_was_
 
 BOOST_AUTO_TEST_CASE(of_five_nodes_three_must_be_intact)
 {
-    cluster c{5};
+    cluster c{5, false, false};
     for (std::size_t i = 0; i < 5; ++i) c.was_admitted(i, 100 * i);
     c.connect_all();
     c.restart_empty(3);
@@ -501,12 +402,29 @@ BOOST_AUTO_TEST_CASE(a_node_that_says_yes_and_votes_no_is_asked_less_and_less_of
     BOOST_TEST(asked < 100u);
     BOOST_TEST(!c.rules.is_deciding(1), "it is asked for votes meanwhile");
     BOOST_TEST((c.rules.of(1) == admission_state::admitted));
-    c.now += 10s;
+    c.now += 8s;
     c.settle();
     c.rules.on_contradiction(1, c.now);
     BOOST_TEST(c.rules.is_deciding(1));
     BOOST_TEST(c.count(c.settle(), kind::inspect) == 1u, "after a while, at once again");
     BOOST_TEST(!c.rules.next(c.now).has_value());
+}
+
+// However often it was read while it was admitted.
+BOOST_AUTO_TEST_CASE(a_node_that_is_not_admitted_any_more_is_looked_at_soon)
+{
+    cluster c{3};
+    for (std::size_t i = 0; i < 3; ++i) c.was_admitted(i, 100);
+    c.connect_all();
+    for (int i = 0; i < 10; ++i) {
+        c.rules.on_suspect(2);
+        c.settle();
+    }
+    c.servers[2].facts.admitted.clear();
+    c.rules.on_suspect(2);
+    c.settle();
+    BOOST_TEST((c.rules.of(2) == admission_state::quarantined));
+    BOOST_TEST((c.rules.next(c.now) <= c.now + 100ms));
 }
 
 BOOST_AUTO_TEST_CASE(what_was_asked_before_the_drain_ended_does_not_count)
@@ -652,7 +570,7 @@ BOOST_AUTO_TEST_CASE(a_replica_is_no_node)
 
 BOOST_AUTO_TEST_CASE(who_waits_in_vain_is_told_at_once)
 {
-    cluster c{3};
+    cluster c{3, false, false};
     c.was_admitted(0, 100);
     c.connect(0);
     c.connect(1);
@@ -668,7 +586,7 @@ BOOST_AUTO_TEST_CASE(who_waits_in_vain_is_told_at_once)
 
 BOOST_AUTO_TEST_CASE(the_stranded_look_again_in_case_somebody_has_admitted_them)
 {
-    cluster c{3};
+    cluster c{3, false, false};
     c.was_admitted(0, 100);
     c.connect_all();
     c.settle();
@@ -702,7 +620,7 @@ BOOST_AUTO_TEST_CASE(a_single_node_that_lost_its_memory_begins_again_after_the_d
 // cannot be admitted, must be told what the others remember.
 BOOST_AUTO_TEST_CASE(who_loses_its_memory_after_the_founding_has_no_part_in_it)
 {
-    cluster c{3};
+    cluster c{3, false, false};
     c.connect_all();
     c.settle();
     c.now += drain;

@@ -131,6 +131,22 @@ BOOST_AUTO_TEST_CASE(the_number_with_the_largest_version_counts)
     both_first.answered(2, 0, 0, 1);
     BOOST_TEST(!both_first.is_of_another_number());  // all are busy: it is no other number that stands in the way
 
+    // Whichever of them has answered first.
+    permit_choice older_last{5, 1, 2, 0};
+    older_last.answered(0, s0, s1, 3);
+    for (std::size_t node = 1; node < 3; ++node) older_last.answered(node, s0, s1, 1);
+    older_last.differs(3, 4);
+    older_last.differs(4, 2);
+    BOOST_TEST(older_last.is_of_another_number());
+    older_last.answered(0, s0, s1, 4);
+    older_last.answered(1, s0, s1, 1);
+    BOOST_TEST(!older_last.is_of_another_number());
+
+    permit_choice no_majority_left{3, 1, 2, 0};
+    no_majority_left.answered(0, s0, s1, 1);
+    for (std::size_t node = 1; node < 3; ++node) no_majority_left.differs(node, 2);
+    BOOST_TEST((no_majority_left.decide() == made::hopeless));
+
     permit_choice none{3, 1, 2, 0};
     for (std::size_t node = 0; node < 3; ++node) none.failed(node);
     BOOST_TEST((none.decide() == made::hopeless));

@@ -355,4 +355,20 @@ BOOST_FIXTURE_TEST_CASE(a_report_tells_a_node_that_refused_from_those_that_were_
     for (std::size_t const silent : {1u, 2u}) BOOST_TEST(attempt.report.nodes[silent].error == errc::node_timeout);
 }
 
+// It wants another number than those that are lost, and asks the nodes for nothing as long as this client has them.
+BOOST_FIXTURE_TEST_CASE(who_waits_for_all_permits_goes_on_when_those_of_this_client_are_lost, semaphore_world)
+{
+    auto& a = make_client();
+    auto& held = get(a, of(3), 2);
+    auto& all = ask(a, of(3), 3);
+    pass(100ms);
+    BOOST_TEST(!all.ec.has_value());
+    for (auto& link : links) link->stop();
+    pass(10s);
+    BOOST_TEST(!held.held.valid());
+    for (auto& link : links) link->go_on();
+    pass(15s);  // what was on its way may have set the slots again
+    BOOST_TEST(all.granted());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -338,6 +338,8 @@ BOOST_FIXTURE_TEST_CASE(what_this_client_holds_need_not_be_asked_for, line_world
     BOOST_TEST(once.report.attempts == 1u);
     BOOST_REQUIRE(once.report.nodes.size() == 3u);
     BOOST_TEST(once.report.nodes[0].detail == "not asked: this client holds the lock");
+    BOOST_TEST(counters().contended == 1u);
+    BOOST_TEST(counters().no_majority == 0u);
     BOOST_TEST(messages() == before);
     release(holder.held);
     advance(1ms);
@@ -770,6 +772,20 @@ BOOST_FIXTURE_TEST_CASE(all_of_several_names_or_none, line_world)
     BOOST_REQUIRE(all.ec.has_value());
     BOOST_TEST(all.held.token() > token);
     BOOST_TEST(keys() == 9u);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_waits_for_several_names_is_told_when_any_of_them_is_free, line_world)
+{
+    auto options = usual;
+    options.poll_interval = 1min;
+    for (auto& n : nodes) n->set("b", "foreign");
+    auto& all = ask(redlock::lock{*client, {"a", "b"}, options});
+    advance(1s);
+    BOOST_REQUIRE(!all.ec.has_value());
+    for (auto& n : nodes) n->del("b");
+    advance(10ms);
+    BOOST_REQUIRE(all.ec.has_value());
+    BOOST_TEST(!*all.ec);
 }
 
 // The nodes do not tell a client of what it does itself.

@@ -122,6 +122,9 @@ BOOST_FIXTURE_TEST_CASE(damaged_files_say_nothing_and_are_replaced, in_a_folder)
         texts.push_back(whole);
         texts.back().replace(whole.find("seen"), whole.find("\nnode") - whole.find("seen"), wrong);
     }
+    texts.push_back('x' + whole);
+    texts.push_back(whole);
+    texts.back().insert(whole.find('\n'), "x");
     for (std::string const& text : texts) {
         write(file(), text);
         BOOST_TEST(log.read().empty(), text);

@@ -92,6 +92,7 @@ public:
         note(e.at, "excluded ", e.node, ' ', to_string(e.admission));
     }
     void on_node_admitted(event::node_admitted const& e) override { note(e.at, "admitted ", e.node); }
+    void on_node_recovered(event::node_recovered const& e) override { note(e.at, "recovered ", e.node); }
     void on_clock_stepped(event::clock_stepped const& e) override
     {
         last_text = e.text;
@@ -518,6 +519,43 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_forgot_is_excluded, observed_world)
     BOOST_TEST(std::count(later.begin(), later.end(), "excluded node1 catching_up") == 1);
 }
 
+BOOST_FIXTURE_TEST_CASE(most_nodes_that_lost_their_data_recover, observed_world)
+{
+    acquire();
+    told->news();
+    for (std::size_t const node : {0u, 1u}) nodes[node]->restart_empty();
+    advance(4s);
+    BOOST_TEST(told->last_text.find("so did most nodes, so that all of these vote again together") != std::string::npos, told->last_text);
+    told->news();
+    advance(6min);
+    auto const later = told->news();
+    for (auto const* const node : {"node0", "node1"}) {
+        auto const recovered = std::find(later.begin(), later.end(), std::string{"recovered "} + node);
+        BOOST_TEST((recovered != later.end()));
+        BOOST_TEST((std::find(recovered, later.end(), std::string{"admitted "} + node) != later.end()));
+    }
+    BOOST_TEST(std::count(later.begin(), later.end(), "recovered node2") == 0);
+}
+
+// Another connection may have other rights.
+BOOST_FIXTURE_TEST_CASE(why_a_node_could_not_be_marked_is_forgotten_with_its_connection, observed_world)
+{
+    acquire();
+    nodes[1]->restart_empty();
+    nodes[1]->cut();
+    nodes[1]->always = detail::reply{vote::failed, errc::server_error, "NOPERM this user has no permissions"};
+    nodes[1]->connect();
+    advance(1s);
+    auto const why = [this] { return client->status().nodes[1].admission_text; };
+    BOOST_TEST(why().find("cannot begin: NOPERM") != std::string::npos, why());
+    nodes[1]->cut();
+    nodes[1]->always.reset();
+    nodes[1]->stop();
+    nodes[1]->connect();
+    settle();
+    BOOST_TEST(why().find("begins with the next lock") != std::string::npos, why());
+}
+
 BOOST_FIXTURE_TEST_CASE(a_clock_that_was_set, observed_world)
 {
     acquire({.ttl = 9s, .fencing = false});
@@ -604,6 +642,27 @@ BOOST_FIXTURE_TEST_CASE(exceptions_leave_run_and_the_rest_is_told_later, observe
     nodes[0]->connect();
     settle();
     BOOST_TEST(told->words[3] == "up node0");
+}
+
+BOOST_AUTO_TEST_CASE(an_event_whose_observer_throws_leaves_its_place_to_others)
+{
+    auto const told = std::make_shared<diary>(6);
+    observed_world w{told};
+    auto const dropped = w.counters().events_dropped;
+    told->at_each = [] { throw std::runtime_error{"the disk is full"}; };
+    for (int i = 0; i < 10; ++i) {
+        i % 2 == 0 ? w.nodes[0]->cut() : w.nodes[0]->connect();
+        for (bool thrown = true; thrown;) {
+            thrown = false;
+            try {
+                w.settle();
+            } catch (std::runtime_error const&) {
+                thrown = true;
+            }
+        }
+    }
+    BOOST_TEST(told->words.size() >= 10u);
+    BOOST_TEST(w.counters().events_dropped == dropped);
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_dropped_and_counted)

@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(one_adopts_and_the_other_is_told, two_processes)
 BOOST_FIXTURE_TEST_CASE(two_at_the_same_time_are_never_both_told_that_they_have_it, two_processes)
 {
     int adopted = 0;
-    for (int i = 0; i < 50; ++i) {
+    for (std::size_t i = 0; i < 50; ++i) {
         auto const ticket = acquire("resource").detach();
         for (std::size_t n = 0; n < 3; ++n) world.node(n).round_trip(std::chrono::microseconds{100 + 37 * (i * (n + 1) % 11)});
         std::vector<error_code> codes;
@@ -674,6 +674,26 @@ BOOST_FIXTURE_TEST_CASE(an_extension_that_was_asked_for_ends_with_the_lease, one
     for (auto const& n : nodes) n->go_on();
     advance(1s);
     BOOST_TEST(count(verb::release) == 0u);
+}
+
+// As config::key_format makes it.
+BOOST_FIXTURE_TEST_CASE(a_ticket_says_which_key_its_lock_has, one_client)
+{
+    detail::ticket const ticket{.keys = {"app:job"}, .text = "job", .value = "before", .ttl = 10s, .nodes = 3};
+    for (auto const& n : nodes) n->set("app:job", ticket.value, ticket.ttl);
+    start();
+    std::optional<lease> held;
+    client->adopt(to_text(ticket), [&](error_code ec, lease l) {
+        BOOST_TEST(!ec, ec.message());
+        held.emplace(std::move(l));
+    });
+    advance(1min);
+    BOOST_TEST_REQUIRE(held->valid());
+    BOOST_TEST(held->name() == "job");
+    BOOST_TEST(keys() == 3u);
+    held.reset();
+    advance(1s);
+    BOOST_TEST(keys() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

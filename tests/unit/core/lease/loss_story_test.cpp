@@ -98,6 +98,18 @@ BOOST_FIXTURE_TEST_CASE(of_many_leases_one_is_named_and_the_others_are_counted, 
     BOOST_TEST_REQUIRE(said.size() == 2u);
     BOOST_TEST(said[0] == "reports0" + lost_words + "; node0, node1: no connection: cut");
     BOOST_TEST(said[1] == "4 more leases were lost soon after");
+
+    // The next time, only those that were lost then.
+    for (auto& n : nodes) n->refuse_connections = false;
+    for (std::size_t node : {0u, 1u}) nodes[node]->connect();
+    advance(1s);
+    for (int i = 5; i < 7; ++i) hold("reports" + std::to_string(i));
+    BOOST_TEST(held.size() == 7u);
+    lose(0);
+    lose(1);
+    advance(20s);
+    BOOST_TEST_REQUIRE(said.size() == 4u);
+    BOOST_TEST(said[3] == "1 more lease was lost soon after");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_ends_on_purpose_is_not_said, loss_world)
@@ -180,6 +192,18 @@ BOOST_FIXTURE_TEST_CASE(a_node_that_was_never_reached, loss_world)
     CHECK_SENTENCES(*this, {});
     advance(5min);
     CHECK_SENTENCES(*this, {"not usable since the start 5.0 s ago: node1: no connection: refused"});
+}
+
+// Though it waits for the release of its lease for a while.
+BOOST_FIXTURE_TEST_CASE(a_client_that_ends_says_nothing_of_a_node_that_was_never_reached, loss_world)
+{
+    nodes[1]->refuse_connections = true;
+    start();
+    hold("reports");
+    advance(4800ms);
+    for (std::size_t node : {0u, 2u}) nodes[node]->stop();
+    finish();
+    CHECK_SENTENCES(*this, {});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_node_that_was_reached_and_went_away_is_no_such_node, loss_world)

@@ -152,4 +152,49 @@ BOOST_AUTO_TEST_CASE(a_node_that_hangs_is_asked_once_for_each_lease)
     w.finish();
 }
 
+// Leases end while their extensions wait until it is known whether a node may vote: it may have as many to answer as before.
+BOOST_AUTO_TEST_CASE(a_node_that_hung_while_leases_came_and_went_is_asked_for_others)
+{
+    overloaded_world w{3};
+    memory_node& hangs = *w.nodes[2];
+    auto const hang = [&] {
+        auto const before = hangs.count(verb::extend);
+        hangs.always = detail::reply{vote::failed, errc::node_not_admitted, "not admitted"};
+        BOOST_REQUIRE(advance_until(*w.context, [&] { return hangs.count(verb::extend) > before; }, a_ttl));
+        w.advance(hangs.back + 10us);  // it is asked what it is
+        hangs.always.reset();
+        hangs.stop();
+        w.advance(a_ttl / 2);
+    };
+    for (int turn = 0; turn < 3; ++turn) {
+        w.acquire(leases, 1s);  // in all, more than may be under way
+        hang();
+        w.held.clear();
+        w.advance(a_ttl);
+        hangs.go_on();
+        w.advance(1s);
+    }
+    w.acquire(10, 0s);
+    hang();
+    auto const before = hangs.count(verb::extend);
+    hangs.go_on();
+    w.advance(a_ttl);
+    BOOST_TEST(hangs.count(verb::extend) - before >= 20u);
+    for (lease const& each : w.held) BOOST_TEST(each.nodes_held() == 3u);
+    w.finish();
+}
+
+// Each extension is given up first, and then renews the lease.
+BOOST_AUTO_TEST_CASE(nodes_that_answer_later_than_anybody_waits_are_asked_no_more_often)
+{
+    overloaded_world w{3};
+    w.acquire(1, 0s);
+    for (auto& n : w.nodes) n->back = 1s;
+    w.advance(60s);
+    BOOST_TEST(w.counters().extensions_renewed == 0u);
+    BOOST_TEST(w.valid() == 1u);
+    BOOST_TEST(w.nodes[0]->count(verb::extend) <= 20u);
+    w.finish();
+}
+
 BOOST_AUTO_TEST_SUITE_END()

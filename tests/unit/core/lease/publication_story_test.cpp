@@ -435,6 +435,36 @@ BOOST_FIXTURE_TEST_CASE(what_only_a_minority_keeps_is_not_confirmed, state_world
     BOOST_TEST(!seen.is_confirmed);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_look_ends_with_the_answers_that_decide, state_world)
+{
+    auto& a = make_client();
+    make_client();
+    auto& far = *links[1][2];
+    far.back = 100ms;
+    auto const look = [&](std::chrono::nanoseconds within) {
+        auto const seen = std::make_shared<std::optional<lock_peek>>();  // it may be answered later
+        redlock::lock{clients[1], "job", usual}.peek([seen](error_code, lock_peek p) { *seen = std::move(p); });
+        pass(within);
+        return *seen;
+    };
+    auto held = acquire(a);
+    BOOST_TEST(!publish(held, "here"));
+    auto seen = look(1ms);
+    BOOST_TEST((seen && seen->held && seen->is_confirmed), "two of three keep both");
+
+    pass(1s);
+    servers[0]->del("job");
+    BOOST_TEST(!look(1ms).has_value(), "the third decides whether it is held");
+    seen = look(200ms);
+    BOOST_TEST((seen && seen->held));
+
+    pass(1s);
+    servers[0]->del("job:published");
+    BOOST_TEST(!look(1ms).has_value(), "the third decides what is confirmed");
+    seen = look(200ms);
+    BOOST_TEST((seen && seen->is_confirmed));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_look_needs_a_majority, state_world)
 {
     auto& a = make_client();

@@ -275,12 +275,12 @@ BOOST_FIXTURE_TEST_CASE(a_drain_waits_for_what_was_released_before_it_and_for_no
     drain(after_second);
     drain(again);
     release_while_one_is_silent(third, 2);
+    drain(after_all);
     BOOST_TEST(!after_second.has_value());
     answer(1);
     BOOST_REQUIRE((after_second.has_value() && again.has_value()));
     BOOST_TEST((!*after_second && !*again));
 
-    drain(after_all);
     BOOST_TEST(!after_all.has_value());
     answer(2);
     BOOST_REQUIRE(after_all.has_value());

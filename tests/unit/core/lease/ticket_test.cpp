@@ -110,6 +110,18 @@ BOOST_AUTO_TEST_CASE(a_newer_version_is_told_from_what_is_none)
     BOOST_TEST((problem_of("redlock-ticket-1." + std::string(100'000, 'A')) == errc::invalid_ticket));
 }
 
+BOOST_AUTO_TEST_CASE(one_may_have_64_kilobytes)
+{
+    auto t = plain_ticket();
+    std::size_t size = 0;
+    for (t.value.resize(49'000, 'v'); size < 65'536; t.value += 'v') {
+        auto const text = to_text(t);
+        size = text.size();
+        BOOST_TEST_REQUIRE((problem_of(text) == (size <= 65'536 ? errc{} : errc::invalid_ticket)), size << " bytes");
+    }
+    BOOST_TEST(is_bad(t));
+}
+
 // The checksum is no secret, so a reader must not rely on it.
 BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_no_ticket)
 {

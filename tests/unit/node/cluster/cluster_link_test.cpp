@@ -239,6 +239,38 @@ BOOST_AUTO_TEST_CASE(a_server_that_an_error_named_is_asked_once)
     BOOST_TEST(named.accepted() == asked);
 }
 
+// Also in the answer to a request about a lock.
+BOOST_AUTO_TEST_CASE(the_server_to_which_a_slot_has_moved_is_asked_for_the_map)
+{
+    connect();
+    BOOST_TEST_REQUIRE(until([&] { return up() == shards; }), listeners.front()->said);
+    played_redis stranger{.run_id = "c", .mode = "cluster", .replicas = 1};
+    played_server named{io, [&](auto const& command) { return said_by(stranger, command); }};
+    at_upper.error_of_scripts = "MOVED 9000 127.0.0.1:" + std::to_string(named.port());
+    auto const of_upper = std::find_if(listeners.begin(), listeners.end(),
+                                       [&](auto const& l) { return l->primary == "127.0.0.1:" + std::to_string(upper_port); });
+    BOOST_TEST_REQUIRE((of_upper != listeners.end()));
+    batch work;
+    work.commands.push_back({verb::release, "job", "value", 1s});
+    std::vector<reply> replies;
+    cluster_node& shard = *nodes[static_cast<std::size_t>(of_upper - listeners.begin())];
+    shard.exec(work, {}, replies, [](error_code) {});
+    BOOST_TEST(until([&] { return named.heard("CLUSTER") > 0; }));
+    BOOST_TEST((*of_upper)->said.find("MOVED") != std::string::npos, (*of_upper)->said);
+
+    // Once.
+    at_upper.error_of_scripts.clear();
+    BOOST_TEST_REQUIRE(until([&] { return up() == shards; }), (*of_upper)->said);
+    auto const asked = named.accepted();
+    shard.reject(errc::node_unsuitable, "for a moment");
+    BOOST_TEST_REQUIRE(until([&] { return !(*of_upper)->up; }));
+    BOOST_TEST_REQUIRE(until([&] { return (*of_upper)->up; }));
+    auto const questions = lower.heard("CLUSTER") + upper.heard("CLUSTER");
+    upper.drop_connections();
+    BOOST_TEST_REQUIRE(until([&] { return up() == shards && lower.heard("CLUSTER") + upper.heard("CLUSTER") > questions; }));
+    BOOST_TEST(named.accepted() == asked);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace redlock::detail

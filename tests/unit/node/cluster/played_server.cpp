@@ -172,6 +172,7 @@ std::string played_redis::answer(played_server::words const& command) const
         facts[4] = text(record);
         return list(facts);
     }
+    if (word == "EVALSHA" && !error_of_scripts.empty()) return '-' + error_of_scripts + "\r\n";
     if (word == "EVALSHA") return text("");
     return "+OK\r\n";
 }

@@ -60,6 +60,7 @@ struct played_redis {
     std::size_t replicas{2};
     std::string record{};  ///< Of the admission.
     std::string error_of_inspection{};  ///< Instead of the facts.
+    std::string error_of_scripts{};  ///< Of others than the inspection.
 
     std::string answer(played_server::words const& command) const;
 };

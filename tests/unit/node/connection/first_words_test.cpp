@@ -194,6 +194,14 @@ BOOST_AUTO_TEST_CASE(credentials_that_are_refused)
            "the server wants a password, or is older than Redis 6 (NOAUTH HELLO must");
 }
 
+// The user "default" needs no password, so all that stands behind the first HELLO is answered to that user.
+BOOST_AUTO_TEST_CASE(credentials_that_are_refused_where_none_are_needed)
+{
+    for (std::string const rest : {"%1\r\n+proto\r\n:3\r\n", "+OK\r\n"})
+        expect("-WRONGPASS invalid username-password pair or user is disabled.\r\n" + rest, errc::handshake_refused,
+               "older than Redis 6 (WRONGPASS invalid username-password pair");
+}
+
 BOOST_AUTO_TEST_CASE(another_error) { expect("-LOADING Redis is busy\r\n", errc::server_error, "with an error (LOADING Redis is busy)"); }
 
 BOOST_AUTO_TEST_CASE(programs_that_are_no_redis)
@@ -237,6 +245,9 @@ BOOST_AUTO_TEST_CASE(a_process_that_may_open_no_more)
 {
     ended c{"", false, afterwards::closes};
     *c.owner = listener{};
+    c.connection.reset();  // with its descriptor, which Boost.Redis 1.92 keeps until then
+    c.io.restart();
+    c.io.poll();
     c.io.restart();
     no_more_descriptors const none;
     c.open();

@@ -1,4 +1,4 @@
-// The other end of a connection: a server that agrees to each HELLO; and the owner of the connection.
+// The other end of a connection: a server that agrees to each HELLO, and answers AUTH as it is told; and the owner of the connection.
 #ifndef REDLOCK_TESTS_UNIT_REDIS_GREETER_HPP
 #define REDLOCK_TESTS_UNIT_REDIS_GREETER_HPP
 
@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace redlock::detail {
 
@@ -35,6 +34,8 @@ public:
 
     std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
 
+    std::string to_auth;  // empty: nothing, as of Redis where it refuses AUTH behind other answers
+
 private:
     void read()
     {
@@ -42,17 +43,16 @@ private:
             if (ec) return;
             heard_.append(buffer_.data(), size);
             std::string answer;
-            for (auto at = heard_.find(word); at != heard_.npos; at = heard_.find(word)) {
-                heard_.erase(0, at + word.size());
-                answer += "%1\r\n+proto\r\n:3\r\n";
+            for (auto at = heard_.find('\n'); at != heard_.npos; at = heard_.find('\n')) {
+                if (heard_.starts_with("HELLO")) answer += "%1\r\n+proto\r\n:3\r\n";
+                if (heard_.starts_with("AUTH")) answer += to_auth;
+                heard_.erase(0, at + 1);
             }
             error_code gone;
             asio::write(client_, asio::buffer(answer), gone);
             if (!gone) read();
         });
     }
-
-    static constexpr std::string_view word = "HELLO";
 
     asio::ip::tcp::acceptor acceptor_;
     asio::ip::tcp::socket client_;

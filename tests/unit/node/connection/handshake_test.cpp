@@ -43,22 +43,25 @@ handshake const with_file{node_address{.host = "h", .username = "app", .password
 
 BOOST_AUTO_TEST_SUITE(handshakes)
 
-BOOST_AUTO_TEST_CASE(the_password_is_that_of_this_connection)
+// Redis from 7.2 on does not answer a HELLO whose password it refuses, where other answers stand before it.
+BOOST_AUTO_TEST_CASE(the_password_is_said_by_the_first_hello_alone)
 {
-    BOOST_TEST(!mentions(sent(open_to_all), "AUTH"));
-    BOOST_TEST(!mentions(sent(with_file), "AUTH"));
+    node_address const address{.host = "h", .username = "app", .password = "hunter2"};
+    for (auto asks : {handshake{address}, handshake{address, {.replicas = 1}}, handshake{address, handshake::greeting_only{}}}) {
+        BOOST_TEST(mentions(sent(asks), "HELLO"));
+        BOOST_TEST(asks.has_password);
+        asks.logs_in_with("next");
+        for (char const* word : {"AUTH", "hunter2", "next"}) BOOST_TEST(!mentions(sent(asks), word));
+        BOOST_TEST(asks.password() == "next");
+    }
     BOOST_TEST(with_file.has_password);
-    auto const now = with_file.with_login("app", "hunter2");
-    BOOST_TEST(mentions(sent(now), "AUTH\r\n$3\r\napp\r\n$7\r\nhunter2"));
-    BOOST_TEST(mentions(sent(now.with_login("role", "next")), "$4\r\nrole\r\n$4\r\nnext"));
-    BOOST_TEST(sent(open_to_all.with_login("default", "")) == sent(open_to_all));
-    handshake const waits{node_address{.host = "h", .password = {}}, {.replicas = 1}};
-    BOOST_TEST(sent(waits.with_login("default", "")) == sent(waits));
+    BOOST_TEST(!open_to_all.has_password);
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_is_told_in_the_servers_words_unless_they_repeat_ours)
 {
-    auto const asks = with_file.with_login("app", "hunter2");
+    auto asks = with_file;
+    asks.logs_in_with("hunter2");
     auto const wrong = answer(asks, question::hello, type::simple_error, "WRONGPASS invalid username-password pair");
     BOOST_TEST((wrong.why == errc::handshake_refused));
     BOOST_TEST(mentions(wrong.words, "wrong user name or password, or a server older than Redis 6 (WRONGPASS invalid"));

@@ -3,6 +3,7 @@
 
 #include "base/strand.hpp"
 #include "node/connection/redis_connection.hpp"
+#include "protocol/redis_request.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -12,7 +13,9 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace redlock::detail {
 namespace {
@@ -106,6 +109,38 @@ BOOST_AUTO_TEST_CASE(a_server_has_the_whole_stall_timeout_for_an_answer)
     while (c.owner->closed == 0) BOOST_REQUIRE(c.io.run_one() == 1u);
     BOOST_TEST((c.owner->why == errc::node_timeout));
     BOOST_TEST((steady_clock::now() - asked >= c.common.stall_timeout));
+}
+
+// Later answers would be taken for those to the requests before.
+BOOST_AUTO_TEST_CASE(an_auth_that_is_not_answered_ends_the_connection)
+{
+    for (std::string const to_auth : {"", "+OK\r\n", "-WRONGPASS no\r\n"}) {
+        connecting c{0};
+        while (!c.owner->opened) BOOST_REQUIRE(c.io.run_one() == 1u);
+        c.server.to_auth = to_auth;
+        std::vector<std::string> ends;
+        c.connection->log_in("app", "next", [&](error_code ec, std::string const& refusal) {
+            ends.push_back(ec ? "lost" : refusal.empty() ? "agreed" : refusal);
+        });
+        boost::redis::request question{one_connection_only()};
+        question.push("HELLO", "3");
+        std::size_t answers = 0;
+        node_sink answer = [&](std::size_t, auto const&) { ++answers; };
+        c.connection->send(question, answer, [&](error_code ec) { ends.push_back(ec ? "lost" : "answered"); });
+        while (ends.size() < 2 && c.owner->closed == 0) BOOST_REQUIRE(c.io.run_one() == 1u);
+        if (to_auth.empty()) {
+            while (ends.size() < 2 || c.owner->closed == 0) BOOST_REQUIRE(c.io.run_one() == 1u);
+            BOOST_TEST((c.owner->why == errc::unexpected_reply));
+            BOOST_TEST(c.owner->words.starts_with("AUTH was not answered"), c.owner->words);
+            BOOST_TEST(answers == 0u);
+            BOOST_TEST(ends == (std::vector<std::string>{"lost", "lost"}), boost::test_tools::per_element());
+        } else {
+            BOOST_TEST(ends == (std::vector<std::string>{to_auth == "+OK\r\n" ? "agreed" : "WRONGPASS no", "answered"}),
+                       boost::test_tools::per_element());
+            BOOST_TEST(answers == 3u);
+            BOOST_TEST(c.owner->closed == 0);
+        }
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

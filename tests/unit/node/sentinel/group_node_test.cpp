@@ -1,6 +1,7 @@
 // A group whose Sentinels and servers the test plays: what one Sentinel says does not take it away from a client.
 #include "base/strand.hpp"
 #include "node/connection/node_address.hpp"
+#include "node/redis_node.hpp"
 #include "node/sentinel/group_node.hpp"
 #include "unit/node/cluster/played_server.hpp"
 
@@ -219,6 +220,55 @@ BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_while_the_sentinels_are_asked_is_
     for (auto& v : views) v = {5, after_a_failover()};
     say_switched(0);
     BOOST_TEST(until([&] { return is_on(second); }), listener->said);
+}
+
+// Not only the first time.
+BOOST_AUTO_TEST_CASE(a_sentinel_that_is_silent_is_not_waited_for_for_long)
+{
+    settings.connect_timeout = 6s;
+    connect();
+    BOOST_TEST_REQUIRE(until([&] { return is_on(first); }), listener->said);
+    views[0].answers = false;
+    views[1] = views[2] = {5, after_a_failover()};
+    say_switched(1);
+    BOOST_TEST(until([&] { return is_on(second); }, 4s), listener->said);
+}
+
+// It was left for another one at once. From then on there are pauses again.
+BOOST_AUTO_TEST_CASE(a_server_that_was_followed_and_is_gone_is_looked_for_with_pauses)
+{
+    settings.min_reconnect_delay = 100ms;
+    connect();
+    BOOST_TEST_REQUIRE(until([&] { return is_on(first); }), listener->said);
+    for (auto& v : views) v = {5, after_a_failover()};
+    say_switched(0);
+    BOOST_TEST_REQUIRE(until([&] { return is_on(second); }), listener->said);
+    second.vanish();
+    BOOST_TEST_REQUIRE(until([&] { return !listener->up; }));
+    auto const downs = listener->downs;
+    until([] { return false; }, 1s);
+    BOOST_TEST(listener->downs - downs <= 10u);
+}
+
+// One of its servers alone.
+BOOST_AUTO_TEST_CASE(why_a_server_was_rejected_is_not_said_of_a_later_loss)
+{
+    at_first.replicas = 0;
+    node_address address;
+    address.host = "127.0.0.1";
+    address.port = first.port();
+    redis_node one{make_client_strand(io.get_executor()), address, settings};
+    one.start(0, listener);
+    BOOST_TEST_REQUIRE(until([&] { return listener->up; }), listener->said);
+    one.reject(errc::node_duplicate, "there are two");
+    BOOST_TEST_REQUIRE(until([&] { return !listener->up; }));
+    BOOST_TEST(listener->said == "there are two");
+    BOOST_TEST_REQUIRE(until([&] { return listener->up; }), listener->said);
+    first.drop_connections();
+    BOOST_TEST_REQUIRE(until([&] { return !listener->up; }));
+    BOOST_TEST(listener->said != "there are two");
+    one.stop();
+    BOOST_TEST(until([&] { return listener->stopped; }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

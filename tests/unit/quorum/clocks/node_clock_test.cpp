@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(it_is_suspended_while_a_lease_of_before_can_last)
     BOOST_TEST(!w.clock.was_set_since(at(11s)));
 }
 
-// A request that was sent before both may still be under way.
+// A request that was sent before both may still be under way. What is known of a step is inexact by the drift since the clock was read before it.
 BOOST_AUTO_TEST_CASE(steps_add_up_while_it_is_suspended)
 {
     watched_clock w;
@@ -56,10 +56,10 @@ BOOST_AUTO_TEST_CASE(steps_add_up_while_it_is_suspended)
     w.is_set(20s, 10s);
     w.is_set(30s, 5min);
     BOOST_TEST((w.clock.set_forward_since(at(5s)) >= 50s));
-    BOOST_TEST((w.clock.set_forward_since(at(5s)) < 51s));
+    BOOST_TEST((w.clock.set_forward_since(at(5s)) < 54s));
     BOOST_TEST(w.clock.steps() == 2u);
     w.is_set(40s, 20min);
-    BOOST_TEST((w.clock.set_forward_since(at(19min)) < 41s), "the others were too long ago");
+    BOOST_TEST((w.clock.set_forward_since(at(19min)) < 50s), "the others were too long ago");
     BOOST_TEST((w.clock.set_forward_since(at(21min)) == duration::zero()));
 }
 

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_record_is_known_as_such)
     BOOST_TEST((read_set_text("!NOPERM no permission").is == kind::hidden));
     BOOST_TEST((read_set_text("!WRONGTYPE Operation against a key").is == kind::foreign));
     BOOST_TEST((read_set_text("v4 abc 0 0 complete 0/0 - a").is == kind::too_new));
-    BOOST_TEST((read_set_text("v12 whatever").is == kind::too_new));
+    for (char const* text : {"v12 whatever", "v3"}) BOOST_TEST((read_set_text(text).is == kind::too_new), text);
     for (char const* text :
          {"v1", "v1 ", "v", "v0 abc 0 0 complete 0/0 - a", "v1 abc 0 0 complete 0/0 -", "v1 abc 0 0 complete 0/0 - a a",
           "v1 a!c 0 0 complete 0/0 - a", "v1 abc x 0 complete 0/0 - a", "v1 abc 0 0 maybe 0/0 - a", "v1 abc 0 0 complete 2/2 - a",
@@ -353,6 +353,20 @@ BOOST_AUTO_TEST_CASE(a_claim_that_failed_is_not_repeated_at_once)
     one.at(first[0].node).id += "x";
     one.tell_all();
     BOOST_TEST(one.sets.claims().size() == 1u, "another server");
+}
+
+BOOST_AUTO_TEST_CASE(a_claim_whose_server_went_away_is_made_again)
+{
+    auto all = five(false);
+    lister c{all, ABC};
+    c.tell_all();
+    auto const first = c.sets.claims();
+    BOOST_TEST_REQUIRE(first.size() == 1u);
+    BOOST_TEST(c.sets.is_claiming());
+    c.sets.on_gone(first[0].node);
+    BOOST_TEST(!c.sets.is_claiming());
+    c.tell(first[0].node);
+    BOOST_TEST(c.sets.claims().size() == 1u);
 }
 
 // Two clients with different lists that share a server take single steps in any order, stop, and begin anew. Never do both count on a majority, and

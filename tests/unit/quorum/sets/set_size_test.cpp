@@ -35,6 +35,24 @@ time_point since(std::chrono::milliseconds t) { return time_point{t + 1h}; }
 
 BOOST_AUTO_TEST_SUITE(sets_that_grow_and_shrink)
 
+// It names another list. That is no fault while others show that the set has become smaller; if they lose that, it counts again.
+BOOST_AUTO_TEST_CASE(an_older_record_is_excused_only_as_long_as_a_newer_one_is_known)
+{
+    servers all = five(true);
+    lister{all, {"A", "B", "C", "D"}}.begin();
+    auto const smaller = to_text(with_member_removed(read_set_text(all.at("A").set).record, "D"));
+    all.at("B").set = all.at("C").set = smaller;
+    lister client{all, ABC};
+    client.tell_all();
+    BOOST_TEST(client.sets.objection(0) == "");
+    for (char const* name : {"B", "C"}) all.at(name) = {std::string{"new-"} + name};
+    client.tell(1);
+    client.tell(2);
+    BOOST_TEST(contains(client.sets.objection(0), "this client names 3 nodes"), client.sets.objection(0));
+    BOOST_TEST(client.sets.is_list_refused());
+    BOOST_TEST(client.sets.claims().empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_set_grows)
 {
     auto all = founded();

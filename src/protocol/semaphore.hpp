@@ -1,4 +1,4 @@
-// The Lua scripts of semaphores: at most K leases at a time. Permit i of the semaphore NAME is the exclusive lock NAME#i, for i from 0 to K - 1,
+// What goes over the wire about semaphores: at most K leases at a time. Permit i of the semaphore NAME is the exclusive lock NAME#i, for i from 0 to K - 1,
 // which this header calls a slot. Confirm, climb and release of a slot are those of fence_scripts.hpp and scripts.hpp; for a lease on several
 // slots, those for several locks. docs/proof.md, "At most K", shows why the scripts are correct.
 //
@@ -9,12 +9,16 @@
 //                 A record replaces one of a lower version; of two records with the same version, the first stays.
 //
 // The codes below zero are those of fence_answers.hpp, and:
-#ifndef REDLOCK_PROTOCOL_SEMAPHORE_SCRIPTS_HPP
-#define REDLOCK_PROTOCOL_SEMAPHORE_SCRIPTS_HPP
+#ifndef REDLOCK_PROTOCOL_SEMAPHORE_HPP
+#define REDLOCK_PROTOCOL_SEMAPHORE_HPP
 
+#include "protocol/call_words.hpp"
+#include "protocol/command.hpp"
+#include "protocol/reply.hpp"
 #include "protocol/scripts.hpp"
 
 #include <cstddef>
+#include <string_view>
 
 namespace redlock::detail {
 
@@ -49,6 +53,10 @@ script const& semaphore_keep_script();
 // Reads the permits, and which slots are free, for estimates and for people. It writes nothing. KEYS: permits, then slots.
 // Answers a text, "K VERSION MAP"; K is 0 if there is no record. MAP has one digit for each slot: 0 free, 1 taken.
 script const& semaphore_inspect_script();
+
+// The words of a call about permits, and the reply for what the script of acquire, keep or look has answered. (An extension is answered as one of locks.)
+void encode_of_permits(command_writer& to, command const& c, std::string_view id);
+reply to_reply_of_permits(verb of, std::string_view text);
 
 }  // namespace redlock::detail
 
