@@ -207,38 +207,49 @@ private:
         check(s.said && s.said->master && s.said->admitted != s.said->id, "who is admitted has lost its memory, or never had one");
         check(r.max_ttl >= max_ttl && r.max_ttl >= s.said->max_ttl, "no ttl that was allowed is forgotten");
         check(!r.mark.empty() && r.mark == s.mark, "who is admitted was marked since its loss");
-        if (founded_at_ && s.marked_at <= *founded_at_) return;  // nothing was locked since this loss
-
-        duration longest = max_ttl;
-        for (server const& other : servers_)
-            if (remembers(other)) longest = std::max(longest, other.said->max_ttl);
-        time_point const drained = s.marked_at + drain_of(longest);
-        check(now_ >= drained, "a drain is as long as the longest lease");
+        // Of a cluster that was founded, or has recovered, since this loss: the base is a clock.
+        bool const founded = founded_at_ && s.marked_at <= *founded_at_;
+        time_point const drained = s.marked_at + drain_of(longest_ttl());
+        check(founded ? r.base >= wall_clock : now_ >= drained, founded ? "a founding begins with the clock" : "a drain is as long as the longest lease");
         std::size_t read = 0;
         for (server const& other : servers_) {
             if (!remembers(other) || other.said_at < drained) continue;
             ++read;
             check(r.base >= other.said->high_water && r.max_ttl >= other.said->max_ttl, "the base is above all that was read");
         }
-        check(read >= (servers_.size() + 1) / 2, "ceil(N/2) others were read after the drain");
+        check(founded || read >= others_needed(), "ceil(N/2) others were read after the drain");
+    }
+
+    std::size_t others_needed() const { return (servers_.size() + 1) / 2; }
+
+    duration longest_ttl() const
+    {
+        duration longest = max_ttl;
+        for (server const& s : servers_)
+            if (remembers(s)) longest = std::max(longest, s.said->max_ttl);
+        return longest;
     }
 
     static bool remembers(server const& s) { return s.said && s.said->master && s.said->admitted == s.said->id; }
 
-    // The moment at which every node says that it remembers nothing, and nothing can be held any more: drained and read after the
-    // last drain, or new by the operator's word. Who was marked until then may be admitted without reading others.
+    // The moment at which too few nodes say that they remember for the others to catch up, and nothing can be held any more of what those others granted:
+    // all drained and read after the last drain, or new by the operator's word. Who was marked until then may be admitted without reading others.
     void see_whether_a_cluster_is_founded()
     {
+        duration const drain = drain_of(longest_ttl());
         time_point last{};
-        for (server const& s : servers_) last = std::max(last, s.marked_at + drain_of(max_ttl));
-        bool const all_lost = std::all_of(servers_.begin(), servers_.end(), [&](server const& s) {
-            return s.said && s.said->master && s.said->admitted != s.said->id && !s.mark.empty();
-        });
+        std::size_t remember = 0;
+        bool all_say = true;
+        for (server const& s : servers_) {
+            all_say = all_say && s.said && s.said->master && (remembers(s) || !s.mark.empty());
+            if (remembers(s)) ++remember;
+            else last = std::max(last, s.marked_at + drain);
+        }
         bool const drained = now_ >= last &&
                              std::all_of(servers_.begin(), servers_.end(), [last](server const& s) { return s.said_at >= last; });
         bool const nothing = std::all_of(servers_.begin(), servers_.end(),
                                          [](server const& s) { return s.said && s.said->admitted.empty() && s.said->high_water == 0; });
-        if (all_lost && (drained || (fresh_ && nothing))) founded_at_ = now_;
+        if (all_say && remember < others_needed() && (drained || (fresh_ && nothing))) founded_at_ = now_;
     }
 
     // Whoever is connected and does not vote is asked something, or there is a moment at which it will be.

@@ -58,10 +58,10 @@ class Trace:
         self.nodes, self.bootstrap, self.taken = range(int(nodes)), "bootstrap" in more, taken
         self.state = concrete.empty_state(P)
         self.world = {"Node": list(self.nodes), "Attempt": [], "Name": [], "Value": [], "Token": [0], "Extension": [], "Quorum": [],
-                      "Life": [], "Mark": [], "Drain": [], "Half": [], "Founding": [], "Climb": [], "wants": {}, "block": {}, "fate": {}}
+                      "Life": [], "Mark": [], "Drain": [], "Founding": [], "Climb": [], "wants": {}, "block": {}, "fate": {}}
         self.shown = [{"base": 0, "hw": 0} for _ in self.nodes]      # what the servers show
         self.majorities = subsets(len(self.nodes), counting.majority(len(self.nodes)))
-        self.halves = subsets(len(self.nodes), counting.intact_needed(len(self.nodes)))
+        self.halves = self.world["Half"] = subsets(len(self.nodes), counting.intact_needed(len(self.nodes)))
         self.drains = []            # (drain, node, client or machine)
         self.machines = {}          # of each client, where processes leave notes
         self.foundings = {}         # by client
@@ -215,19 +215,14 @@ class Trace:
             raise NotAllowed(f"{name}: {why_not}, which is no majority")
         known = set(self.world["Quorum"])
         for q in sorted(candidates, key=lambda q: q not in known):
-            failed = self.try_step_of_new_set("Quorum", q, name, parameters(q))
+            if q not in known:
+                self.world["Quorum"].append(q)
+            failed = self.try_step(name, *parameters(q))
             if failed is None:
                 return
+            if q not in known:
+                self.world["Quorum"].pop()
         self.refuse(name, parameters(candidates[0]), failed)
-
-    def try_step_of_new_set(self, sort, members, name, parameters):
-        is_new = members not in self.world[sort]
-        if is_new:
-            self.world[sort].append(members)
-        failed = self.try_step(name, *parameters)
-        if failed is not None and is_new:
-            self.world[sort].pop()
-        return failed
 
     def line_gives_up(self, _, value):
         self.step("gives_up", value)
@@ -448,7 +443,7 @@ class Trace:
         told = {int(r.partition(":")[0]) for r in read}
         mine = [d for d, m in self.drains_of(client) if m == n and s["drained_life"][d] == life and s["drained_mark"][d] == mark]
         for d, h in itertools.product(mine, [h for h in self.halves if h <= told]):
-            if self.try_step_of_new_set("Half", h, "sends_an_admission", (d, h, t)) is None:
+            if self.try_step("sends_an_admission", d, h, t) is None:
                 return
         for f, _ in self.foundings.get(client, ()):
             for d in mine:

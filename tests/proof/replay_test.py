@@ -113,6 +113,30 @@ decide A 101 0:101 1:101
 completes A 0 1
 """
 
+# Two of three restart without their data while B is under way, so that nobody can catch up: both wait, are looked at once more, and the base is a clock.
+RECOVERY = BEGINNING + """begin B 1 60 a
+bind B 2 C1
+acquire 2 B 2 C1 ; hw=2 key:a=B count:a=2
+restarts 1 ; life=B2 record=- hw=0 max=0
+restarts 2 ; life=C2 record=- hw=0 max=0 key:a=- count:a=-
+marks 2 m2 C2 2 7 - ; mark=m2
+marks 1 m1 B2 1 7 - ; mark=m1
+gives_up B
+reads 0 7 A1 A1 - 0 60
+reads 1 7 B2 - m1 0 0
+reads 2 7 C2 - m2 0 0
+sends_an_admission 2 7 C2 m2 100 60
+sends_an_admission 1 7 B2 m1 100 60
+is_admitted 2 C2 m2 100 60 ; record=C2 mark=- base=100 hw=100 max=60
+begin A 1 60 a
+bind A 0 A1
+bind A 2 C2
+acquire 0 A 1 A1 ; hw=1 key:a=A count:a=1
+check 0 A A1
+acquire 2 A 101 C2 ; hw=101 key:a=A count:a=101
+check 2 A C2
+decide A 101 0:1 2:101
+"""
 
 # A rival's attempt fails at node 2. A climbs, which nobody but node 0 hears; is extended at the mark of that; and climbs again, farther.
 CLIMB = BEGINNING + """begin A 1 60 a
@@ -212,15 +236,19 @@ WRONG = [
     ("an extension takes the mark of a climb away and leaves the counter", instead(CLIMB, "extend 0 A a 2 A1 0\n", "extend 0 A a 2 A1 0 ; count:a=5\n"),
      "server 0 shows count:a = 5; by the transition it is 5.0"),
     ("an extension lowers the counter of a climb", instead(CLIMB, "extend 0 A a 2 A1 0\n", "extend 0 A a 2 A1 0 ; count:a=2\n"), "server 0 shows count:a = 2"),
-    ("a cluster is founded without asking all", without(FOUNDING, "reads 1 7 B1 - m1 0 0"), "client 7 admits server 0"),
-    ("a cluster is founded by two of three", without(FOUNDING, "marks 2 m2 C1 2 7 - ; mark=m2", "reads 2 7 C1 - m2 0 0", "sends_an_admission 2 7 C1 m2 100 60"),
-     "client 7 admits server 0"),
+    ("a cluster is founded although two of three may have their data", without(FOUNDING, "reads 1 7 B1 - m1 0 0", "reads 2 7 C1 - m2 0 0"), "client 7 admits server 0"),
+    ("a cluster is founded by one of three", without(FOUNDING, "marks 1 m1 B1 1 7 - ; mark=m1", "marks 2 m2 C1 2 7 - ; mark=m2", "reads 1 7 B1 - m1 0 0",
+     "reads 2 7 C1 - m2 0 0", "sends_an_admission 1 7 B1 m1 100 60", "sends_an_admission 2 7 C1 m2 100 60"), "client 7 admits server 0"),
+    ("a cluster recovers although two of three have their data", without(RECOVERY, "restarts 1 ; life=B2 record=- hw=0 max=0", "marks 1 m1 B2 1 7 - ; mark=m1",
+     "reads 1 7 B2 - m1 0 0", "sends_an_admission 1 7 B2 m1 100 60"), "client 7 admits server 2"),
+    ("a cluster recovers with what was read before the loss", without(RECOVERY, "reads 1 7 B2 - m1 0 0"), "client 7 admits server 2"),
+    ("a cluster recovers without a drain", without(RECOVERY, "gives_up B"), "its wait is not over"),
 ]
 
 
 def by_hand():
     wrong = []
-    for name, trace in ("guard", GUARD), ("loss", LOSS), ("founding", FOUNDING), ("climb", CLIMB):
+    for name, trace in ("guard", GUARD), ("loss", LOSS), ("founding", FOUNDING), ("recovery", RECOVERY), ("climb", CLIMB):
         story = replay.replay(trace)[2]
         if story:
             wrong.append(f"the trace by hand ({name}) is refused: " + " / ".join(story[:2]))
