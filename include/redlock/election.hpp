@@ -106,8 +106,7 @@ public:
     [[nodiscard]] asio::awaitable<void> lead(Body&& body) const
     {
         detail::require_named_body<Body>();
-        return detail::campaign_until_done<std::decay_t<Body>>(state_, lock_, detail::term_settings{address_, pauses()},
-                                                               std::forward<Body>(body));
+        return detail::run_lead<std::decay_t<Body>>(state_, lock_, detail::term_settings{address_, pauses()}, std::forward<Body>(body));
     }
 
     /// The same, and for any completion token, on a strand of the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine
@@ -186,6 +185,7 @@ private:
 
     // The first look waits for a majority, as the later ones do: nothing that is seen equals this.
     static lock_peek nothing_yet();
+    static asio::awaitable<lock_peek> next_change(lock of, lock_peek last);
 
     template <class OnChange>
     static asio::awaitable<void> watch(lock of, OnChange on_change)
@@ -193,7 +193,7 @@ private:
         lock_peek last = nothing_yet();
         std::optional<leader_info> told;
         for (;;) {
-            auto change = of.wait_changed(last, asio::use_awaitable);
+            auto change = next_change(of, std::move(last));
             last = co_await std::move(change);
             leader_info const now = in(last);
             if (told && *told == now) continue;

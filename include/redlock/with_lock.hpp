@@ -2,9 +2,12 @@
 #ifndef REDLOCK_WITH_LOCK_HPP
 #define REDLOCK_WITH_LOCK_HPP
 
+#include <redlock/acquire_error.hpp>
+#include <redlock/detail/access.hpp>
 #include <redlock/detail/scope.hpp>
 #include <redlock/lock.hpp>
 #include <redlock/rw_lock.hpp>
+#include <redlock/scope_error.hpp>
 #include <redlock/semaphore.hpp>
 
 #include <boost/asio/awaitable.hpp>

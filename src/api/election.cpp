@@ -1,13 +1,31 @@
+#include <redlock/detail/access.hpp>
 #include <redlock/election.hpp>
 #include <redlock/operation_error.hpp>
+#include <redlock/with_lock.hpp>
 
+#include "api/run_beside.hpp"
+#include "api/terms.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 namespace redlock {
 
@@ -51,6 +69,12 @@ leader_info election::in(lock_peek const& seen)
     return {true, seen.state.value, seen.state.token, seen.host, seen.pid, seen.label, seen.since};
 }
 
+asio::awaitable<lock_peek> election::next_change(lock of, lock_peek last)
+{
+    auto change = of.wait_changed(last, asio::use_awaitable);
+    co_return co_await std::move(change);
+}
+
 lock_peek election::nothing_yet()
 {
     lock_peek p;
@@ -59,6 +83,18 @@ lock_peek election::nothing_yet()
 }
 
 namespace detail {
+
+// One call of lead(). Its timer never expires: resign() cancels it.
+struct campaign_handle {
+    explicit campaign_handle(asio::any_io_executor const& on) : strand{asio::make_strand(on)}, resigned{strand}
+    {
+        resigned.expires_at(asio::steady_timer::time_point::max());
+    }
+
+    asio::strand<asio::any_io_executor> strand;
+    asio::steady_timer resigned;
+    bool has_resigned{false};  // on the strand
+};
 
 void election_state::enter(std::weak_ptr<campaign_handle> what)
 {
@@ -87,6 +123,9 @@ bool campaigns_again(error_code why) noexcept
     return why == condition::lost || why == condition::not_acquired;
 }
 
+namespace {
+
+// An address that a majority does not keep yet is published again, as long as the lease is valid.
 asio::awaitable<void> publish_address(lease& held, std::string address)
 {
     for (;;) {
@@ -100,12 +139,76 @@ asio::awaitable<void> publish_address(lease& held, std::string address)
     }
 }
 
+// A random time between the bounds, of the client's clock.
 asio::awaitable<void> pause_before_campaign(lock of, pause_bounds bounds)
 {
     auto pausing = access::pause(of, bounds.min, bounds.max, asio::as_tuple(asio::use_awaitable));
     error_code ec;
     std::tie(ec) = co_await std::move(pausing);
     if (ec) throw operation_error{ec, of.name()};
+}
+
+asio::awaitable<void> campaign(lock of, term_settings settings, scope_work& work)
+{
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    for (;;) {
+        bool ended_leading = false;
+        std::exception_ptr thrown;
+        auto term = [&](lease& held) -> asio::awaitable<void> {
+            auto publishing = publish_address(held, settings.address);
+            co_await std::move(publishing);
+            try {
+                auto running = work.run(held);
+                co_await std::move(running);
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+            ended_leading = !held.lost_error();
+            if (thrown) std::rethrow_exception(thrown);
+        };
+        try {
+            auto scope = with_lock(of, std::ref(term));
+            co_await std::move(scope);
+            co_return;
+        } catch (system_error const& e) {
+            // A body that ended while it led does not run again, whatever became of the lock after that. What a body throws when its lease is lost is
+            // not its own failure.
+            if (ended_leading && !thrown) co_return;
+            if (ended_leading) std::rethrow_exception(thrown);
+            if (!campaigns_again(e.code())) throw;
+        }
+        auto pause = pause_before_campaign(of, settings.pauses);
+        co_await std::move(pause);
+    }
+}
+
+bool is_resignation(error_code) { return true; }
+
+// Runs on the strand of the handle.
+asio::awaitable<void> campaign_until_resigned(std::shared_ptr<campaign_handle> handle, lock of, term_settings settings, scope_work& work)
+{
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    auto both = run_beside(handle->strand, campaign(std::move(of), std::move(settings), work),
+                           handle->resigned.async_wait(asio::bind_executor(handle->strand, asio::deferred)), &is_resignation);
+    std::exception_ptr const failure = co_await std::move(both);
+    if (!failure) co_return;
+    try {
+        std::rethrow_exception(failure);
+    } catch (system_error const& e) {
+        if (handle->has_resigned && e.code() == asio::error::operation_aborted) co_return;
+        throw;
+    }
+}
+
+}  // namespace
+
+asio::awaitable<void> campaign_until_done(std::shared_ptr<election_state> state, lock of, term_settings settings, scope_work& work)
+{
+    auto const executor = co_await asio::this_coro::executor;
+    auto const handle = std::make_shared<campaign_handle>(executor);
+    state->enter(handle);
+    auto all = asio::co_spawn(handle->strand, campaign_until_resigned(handle, std::move(of), std::move(settings), work), asio::use_awaitable);
+    co_await std::move(all);
 }
 
 }  // namespace detail

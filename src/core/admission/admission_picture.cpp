@@ -42,7 +42,7 @@ std::string admission_picture::text(quorum::time_point now) const
         return std::string{is_another ? promoted : lost_or_new} + "; the wait until earlier leases have expired begins with the next lock";
     case admission_state::quarantined:
         if (nobody_remembers && !has_traces && !waits_for.empty())  // what the others have is not known
-            return "no node that answers has data: " + left + waits_for + alone;
+            return "no node that answers has data, so they are new, or lost it: " + left + waits_for + alone;
         if (nobody_remembers && !has_traces)
             return "no node has data, so this is a new set of nodes, or all lost their data: " + left +
                    (started || is_noted ? "" : "; for processes that end sooner, run redlock admit, or set config::quarantine_folder") +

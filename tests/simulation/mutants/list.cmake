@@ -43,8 +43,7 @@ redlock_mutant(owed_releases_forgotten "a release that a lost connection left un
 redlock_mutant(destructor_forgets "a destroyed lease is not released"
     FILE src/api/lease.cpp FROM "owner->let_go(std::move(state_));" TO "state_.reset();")
 redlock_mutant(release_not_shielded "a cancellation reaches the release of a scope"
-    FILE include/redlock/detail/scope.hpp FROM "asio::disable_cancellation()" TO "asio::enable_total_cancellation()"
-    SOURCES tests/simulation/scope_user.cpp)
+    FILE src/api/scope.cpp FROM "asio::disable_cancellation()" TO "asio::enable_total_cancellation()")
 redlock_mutant(value_reused "a client uses one value for all its attempts"
     FILE src/core/acquire/acquisitions.cpp FROM "env_.fresh_value()" TO "env_.fresh_value().text().substr(0, 3) + \"same\"")
 redlock_mutant(release_deletes_anything "the release script does not compare values"

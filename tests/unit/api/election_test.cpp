@@ -1,4 +1,5 @@
 // Elections over nodes in memory, in virtual time: terms, stepping down, resigning, and who sees that.
+#include "api/terms.hpp"
 #include "support/printing.hpp"
 
 #include <redlock/redlock.hpp>

@@ -1,6 +1,6 @@
 // A coroutine beside an operation that may cancel it.
-#ifndef REDLOCK_DETAIL_RUN_BESIDE_HPP
-#define REDLOCK_DETAIL_RUN_BESIDE_HPP
+#ifndef REDLOCK_API_RUN_BESIDE_HPP
+#define REDLOCK_API_RUN_BESIDE_HPP
 
 #include <redlock/error.hpp>
 
