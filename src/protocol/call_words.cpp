@@ -85,7 +85,7 @@ void climbs(command_writer& to, command const* first, std::size_t count, std::st
             add_value(words, first[i]) << first[i].token << first[i].more().goal << first[i].ttl;
 }
 
-void releases(resp_writer& words, command const* first, std::size_t count)
+void releases_without_tokens(resp_writer& words, command const* first, std::size_t count)
 {
     call(words, first->shared ? shared_release_script() : count == 1 ? release_script() : release_many_script(), count);
     for (std::size_t i = 0; i < count; ++i) words.key(first[i].key);
@@ -134,7 +134,7 @@ void confirm_with_tokens(command_writer& to, command const& c, std::string_view 
     add_value(words, c) << c.token << c.retention;
 }
 
-void adoption(command_writer& to, command const& c, std::string_view id)
+void adopt(command_writer& to, command const& c, std::string_view id)
 {
     resp_writer& words = to.words();
     if (!c.fenced) {
@@ -225,8 +225,8 @@ void push_call(boost::redis::request& request, command_writer to, set_options& o
     case verb::confirm: confirm_with_tokens(to, c, id); break;
     case verb::extend: c.fenced ? extensions_with_tokens(to, first, count, id) : extensions(words, first, count); break;
     case verb::climb: climbs(to, first, count, id); break;
-    case verb::release: c.others.empty() ? releases(words, first, count) : several_without_tokens(words, c); break;
-    case verb::adopt: adoption(to, c, id); break;
+    case verb::release: c.others.empty() ? releases_without_tokens(words, first, count) : several_without_tokens(words, c); break;
+    case verb::adopt: adopt(to, c, id); break;
     case verb::watch: return;  // has calls of its own: push_watch
     case verb::inspect:
     case verb::claim:
