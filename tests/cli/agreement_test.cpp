@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <future>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -372,6 +373,54 @@ BOOST_AUTO_TEST_CASE(two_have_no_memory_left)
     expect_agreement(around(), answer::no, "memory");
 }
 
+// They are asked for a write, since nothing else of them says it.
+BOOST_AUTO_TEST_CASE(two_take_no_writes)
+{
+    for (std::size_t i : {0u, 1u}) all[i].command({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    expect_agreement(around(), answer::no, "NOREPLICAS");
+    program doctor{{"doctor"}, around()};
+    doctor.wait();
+    BOOST_TEST(contains(doctor.output(), "or CONFIG SET min-replicas-to-write 0"), doctor.output());
+    dashboard_program board{around()};
+    BOOST_TEST(eventually([&] { return board.status().at("nodes").at(0).at("state") == "unsuitable"; }), board.status().dump());
+}
+
+// Their records are trusted.
+BOOST_AUTO_TEST_CASE(two_do_not_say_what_they_are)
+{
+    for (std::size_t i : {0u, 1u}) all[i].command({"ACL", "SETUSER", "default", "-info"});
+    expect_agreement(around(), answer::yes, "");
+    program doctor{{"doctor"}, around()};
+    BOOST_TEST(doctor.wait() == 1);
+    BOOST_TEST(contains(doctor.output(), "ACL SETUSER default +info"), doctor.output());
+}
+
+BOOST_AUTO_TEST_CASE(two_have_something_else_where_their_record_should_be)
+{
+    for (std::size_t i : {0u, 1u}) all[i].command({"SET", "redlock:node", "x"});
+    expect_agreement(around(), answer::no, "holds something else");
+    dashboard_program board{around()};
+    BOOST_TEST(eventually([&] { return board.status().at("nodes").at(0).at("state") == "needs_operator"; }), board.status().dump());
+}
+
+// Not that rules forbid INFO.
+BOOST_AUTO_TEST_CASE(two_are_busy_with_a_script)
+{
+    std::vector<std::future<resp_reply>> busy;
+    for (std::size_t i : {0u, 1u}) {
+        all[i].command({"CONFIG", "SET", "busy-reply-threshold", "100"});
+        busy.push_back(std::async(std::launch::async, [port = all[i].port()] {
+            return resp_client{loopback::ipv4, port, 60s}.ask({"EVAL", "while true do end", "0"});
+        }));
+    }
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(all[1].ask({"PING"}).text, "BUSY"); }));
+    program doctor{{"doctor"}, around()};
+    BOOST_TEST(doctor.wait() == 2);
+    BOOST_TEST(contains(doctor.output(), "SCRIPT KILL"), doctor.output());
+    BOOST_TEST(!contains(doctor.output(), "forbid"), doctor.output());
+    for (std::size_t i : {0u, 1u}) all[i].command({"SCRIPT", "KILL"});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(agreement_of_others)
@@ -397,6 +446,29 @@ BOOST_FIXTURE_TEST_CASE(nobody_has_used_servers_that_have_run_for_long, servers_
         BOOST_TEST(eventually([&] { return board.status().at("verdict").at("level") == "good"; }), board.status().at("verdict").dump());
     }
     expect_agreement_of_inspect(around, answer::yes, "");
+    expect_agreement(around, answer::yes, "");
+}
+
+// A server has another id from then on, and has lost nothing.
+BOOST_FIXTURE_TEST_CASE(two_have_got_a_first_replica, servers_with_clocks)
+{
+    program first{run("first"), around};
+    BOOST_TEST_REQUIRE(first.wait() == 0, first.errors());
+    for (auto& clock : clocks) clock.step(60s);
+    std::deque<redis_server> replicas;
+    for (std::size_t i : {0u, 1u}) {
+        follow(replicas.emplace_back(), all[i]);
+        wait_for_replicas(all[i], 1);
+    }
+    {
+        dashboard_program board{around};
+        BOOST_TEST(eventually([&] { return board.status().at("verdict").at("level") == "good"; }), board.status().at("verdict").dump());
+        BOOST_TEST(contains(board.status().at("verdict").dump(), "admits the others at once"), board.status().dump());
+    }
+    expect_agreement_of_inspect(around, answer::yes, "");
+    program doctor{{"doctor"}, around};
+    doctor.wait();
+    BOOST_TEST(contains(doctor.output(), "2 of 3 nodes have another id than when they were admitted"), doctor.output());
     expect_agreement(around, answer::yes, "");
 }
 
@@ -450,6 +522,19 @@ BOOST_AUTO_TEST_CASE(a_group_that_failed_over)
     };
     BOOST_TEST_REQUIRE((eventually(is_promoted) || eventually(is_promoted)));
     expect_agreement(around, answer::no, "promoted");
+}
+
+BOOST_AUTO_TEST_CASE(a_group_whose_replicas_are_gone)
+{
+    watched_group group;
+    program_options const around{.environment = {{"REDLOCK_NODES", group.url()}}};
+    program first{{"run", "first", "--bootstrap", "--", "true"}, around};
+    BOOST_TEST_REQUIRE(first.wait() == 0, first.errors());
+    auto const primary = group.primary_port();
+    for (redis_server& s : group.servers)
+        if (s.port() != primary) s.kill();
+    BOOST_TEST_REQUIRE(eventually([&] { return contains(group.primary().command({"INFO", "replication"}), "connected_slaves:0"); }));
+    expect_agreement(around, answer::no, "replica");
 }
 
 // It keeps its connection to the primary, and nobody but that knows that it is silent.

@@ -1,5 +1,6 @@
 #include "cli/dashboard/node_watch.hpp"
 
+#include "cli/doctor/doctor_group.hpp"
 #include "cli/doctor/doctor_probes.hpp"
 #include "cli/servers/node_link.hpp"
 #include "cli/servers/set_views.hpp"
@@ -22,7 +23,8 @@ std::vector<words> questions_to(node_address const& node)
     std::vector<words> all{{"INFO", "all"},
                            {"GET", std::string{detail::node_record_key}},
                            {"EXISTS", std::string{detail::high_water_key}},
-                           {"GET", std::string{detail::set_record_key}}};
+                           {"GET", std::string{detail::set_record_key}},
+                           trial_of_writing()};
     if (auto trial = trial_of_waiting(node); !trial.empty()) all.push_back(std::move(trial));
     return all;
 }
@@ -42,6 +44,7 @@ void read_facts(doctor_probe& into, answers const& a)
     if (a.replies[1].is_text()) into.record = a.replies[1].text;
     into.has_high_water = a.replies[2].number(0) == 1;
     into.set = set_text_of(a.replies[3]);
+    into.takes_no_writes = why_no_writes(a.replies[4]);
 }
 
 }  // namespace
@@ -80,6 +83,8 @@ struct node_watch::state : std::enable_shared_from_this<state> {
         nodes[node].link.ask(all, timeout, [self = shared_from_this(), node, probe = std::move(probe)](answers const& a) mutable {
             if (self->ended) return;
             read_facts(probe, a);
+            auto const& n = self->nodes[node];
+            if (a.ok() && n.address.sentinel) probe.group = examine_group(n.address, n.link.group(), probe.info);
             bool const waits = !trial_of_waiting(self->nodes[node].address).empty();
             if (waits && a.ok() && is_refusal(a.replies.back()))
                 return self->look_who_is_refused(node, std::move(probe), a.replies.back().text);

@@ -34,10 +34,11 @@ bool answers_and_votes(std::string const& state) { return state == "admitted"; }
 std::string state_of(doctor_probe const& n, std::string const& objection, std::string const& grants_nothing, bool needs_operator)
 {
     if (!n.problem.empty()) return "down";
-    if (n.info.empty()) return "unidentified";
-    if (n.field("role") != "master") return "not_primary";
+    if (n.info.empty() && !n.is_admitted()) return "unidentified";
+    if (!n.info.empty() && n.field("role") != "master") return "not_primary";
     if (!objection.empty()) return "wrong_node_set";
-    if (!grants_nothing.empty()) return n.evicts() || n.memory_used() >= 1 ? "unsuitable" : "not_durable";
+    if (!grants_nothing.empty()) return n.evicts() || n.memory_used() >= 1 || !n.takes_no_writes.empty() ? "unsuitable" : "not_durable";
+    if (n.has_foreign_record()) return "needs_operator";
     if (n.is_admitted()) return "admitted";
     if (needs_operator) return "needs_operator";
     return n.mark().empty() ? "uninitialized" : "quarantined";
@@ -59,6 +60,7 @@ std::string state_in_words(doctor_probe const& n, std::string const& state, std:
     if (state == "not_primary") return "it is a replica, and votes on no lock";
     if (state == "wrong_node_set") return printable(objection);
     if (state == "admitted") return "it votes";
+    if (state == "needs_operator" && n.has_foreign_record()) return its_record_is_foreign;
     if (state == "needs_operator")
         return std::string{what_happened(n)} +
                ", and too few nodes have their data to admit it: waiting does not help; an operator must act";
@@ -246,6 +248,8 @@ verdict picture::current_verdict() const
     auto const own_words = said();
     vote_count const is{vote, all, own_words.needed};
     std::string const of_set = own_words.needed > 0 ? ", as the set has " + count_of(own_words.size, "member") : "";
+    if (!is.is_enough() && vote_when_asked(asked(), settings_))
+        return {"good", "Locks can be acquired: " + is.text() + ", and the first lock admits the others at once, which have lost nothing"};
     if (!is.is_enough())
         return {"danger", "No lock with a token can be acquired or extended: " + is.text() + ", and " + std::to_string(is.needed()) +
                               (is.needed() == 1 ? " is needed" : " are needed") + of_set +

@@ -35,20 +35,8 @@ bool is_unfit(doctor_probe const& n)
 {
     bool const elsewhere = n.field("cluster_enabled") == "1" || n.field("redis_mode") == "cluster" || n.is_sentinel() ||
                            n.field("role") == "slave";
-    return elsewhere || n.evicts() || is_unknown_command(n.info_refused) ||
+    return elsewhere || n.evicts() || n.has_foreign_record() || is_unknown_command(n.info_refused) ||
            std::any_of(n.refused.begin(), n.refused.end(), [](refusal const& r) { return r.needed_by_all; });
-}
-
-// How long nodes that nobody has used have no vote, from when a client asks for it.
-std::chrono::nanoseconds wait_of_new_nodes(std::vector<doctor_probe> const& nodes, config const& settings)
-{
-    bool const counts = settings.trust_uptime && !settings.trust_server_identity;
-    auto wait = 0ns;
-    for (doctor_probe const& n : nodes) {
-        if (!n.problem.empty() || is_unfit(n) || has_record(n)) return settings.max_ttl;
-        wait = std::max(wait, quorum::drain_of(settings.max_ttl, lock_options{}.clock_drift) - (counts ? n.without_loss() : 0s));
-    }
-    return wait;
 }
 
 struct admission_count {
@@ -71,6 +59,31 @@ bool too_few_are_left(std::vector<doctor_probe> const& nodes)
     return admitted > 0 && silent == 0 && unfit == 0 && admitted < nodes.size() - nodes.size() / 2;
 }
 
+// What the node's record allows; 0: there is no record.
+std::chrono::milliseconds max_ttl_of(doctor_probe const& n)
+{
+    if (n.record.size() <= detail::record_mark_at) return {};
+    return std::chrono::milliseconds{to_number(std::string_view{n.record}.substr(detail::record_max_ttl_at, detail::record_max_ttl_size))};
+}
+
+// How long nodes that are not admitted have no vote, from when a client asks for it: all nodes of a set that is founded, or those of a majority that
+// recovers. They need not have lost anything: a server has another id, too, when its first replica is attached.
+std::chrono::nanoseconds wait_of_founding(std::vector<doctor_probe> const& nodes, config const& settings)
+{
+    std::chrono::nanoseconds longest = settings.max_ttl;
+    for (doctor_probe const& n : nodes) longest = std::max<std::chrono::nanoseconds>(longest, max_ttl_of(n));
+    bool const counts = settings.trust_uptime && !settings.trust_server_identity;
+    bool const recovers = too_few_are_left(nodes) && !only_an_operator_can_help(nodes, settings);
+    if (!recovers && admission_count{nodes}.admitted > 0) return longest;
+    auto wait = 0ns;
+    for (doctor_probe const& n : nodes) {
+        if (recovers && n.is_admitted()) continue;
+        if (!n.problem.empty() || n.info.empty() || is_unfit(n)) return longest;
+        wait = std::max(wait, quorum::drain_of(longest, lock_options{}.clock_drift) - (counts ? n.without_loss() : 0s));
+    }
+    return wait;
+}
+
 class admission_rules {
 public:
     admission_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
@@ -87,13 +100,6 @@ public:
 
 private:
     using milliseconds = std::chrono::milliseconds;
-
-    // What the node's record allows; 0: there is no record.
-    static milliseconds max_ttl_of(doctor_probe const& n)
-    {
-        if (n.record.size() <= detail::record_mark_at) return {};
-        return milliseconds{to_number(std::string_view{n.record}.substr(detail::record_max_ttl_at, detail::record_max_ttl_size))};
-    }
 
     void add(severity is, std::string where, std::string what, std::string remedy, std::string since = {})
     {
@@ -138,8 +144,14 @@ private:
                            " not fit: waiting does not help",
                        "mend what is said of each, or use another server in its place; then the first lock with fencing waits " +
                            in_words(wait_));
+        if (auto const left = wait_of_founding(nodes_, settings_); left < wait_) left_ = left;
+        if (left_ == 0ns && was_used)
+            return add(severity::note, "",
+                       std::to_string(nodes_.size() - admitted) + " of " + count_of(nodes_.size(), "node") +
+                           " have another id than when they were admitted, as after a first replica was attached, and have lost nothing for so long "
+                           "that the first lock with fencing admits them at once",
+                       "nothing has to be done");
         if (admitted == 0 && silent == 0 && !was_used) {
-            if (auto const left = wait_of_new_nodes(nodes_, settings_); left < wait_) left_ = left;
             if (left_ == 0ns)
                 return add(severity::note, "",
                            "no node was ever admitted: these nodes are new, and have run for so long that the first lock with fencing "
@@ -164,7 +176,7 @@ private:
                                  : " until they have waited for earlier leases; then they vote again, with tokens from the wall clock"),
                        vain ? "to begin anew, DEL redlock:node redlock:set on every node; then redlock admit waits " + in_words(wait_) +
                                   " and admits them, see docs/fencing.md"
-                            : "run redlock admit now: it takes " + in_words(wait_),
+                            : "run redlock admit now: it takes " + in_words(left_.value_or(wait_)),
                        since_the_first_started());
         }
         for (doctor_probe const& n : nodes_) {
@@ -239,7 +251,7 @@ bool only_an_operator_can_help(std::vector<doctor_probe> const& nodes, config co
     return too_few_are_left(nodes) && (is_changing || settings.after_majority_loss == majority_loss::wait_for_operator);
 }
 
-bool vote_when_asked(std::vector<doctor_probe> const& nodes, config const& settings) { return wait_of_new_nodes(nodes, settings) == 0ns; }
+bool vote_when_asked(std::vector<doctor_probe> const& nodes, config const& settings) { return wait_of_founding(nodes, settings) == 0ns; }
 
 std::vector<finding> diagnose_admission(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
 {

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
 namespace redlock::cli {
@@ -191,6 +192,11 @@ bool is_refusal(reply const& r)
     return false;
 }
 
+// Of a key that nobody has.
+words trial_of_writing() { return {"DEL", "redlock:doctor:nobody"}; }
+
+std::string why_no_writes(reply const& r) { return r.is_error() && !is_refusal(r) ? r.text : std::string{}; }
+
 words trial_of_waiting(node_address const& address)
 {
     if (address.fsync) return {"WAITAOF", "1", "0", "1"};
@@ -225,9 +231,12 @@ std::vector<doctor_probe> examine(server_group& nodes, config const& settings, s
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!all[i].problem.empty() || !tried[i].ok()) continue;
         auto const list = trials(probe, settings.nodes[i]);
-        for (std::size_t t = 0; t < list.size(); ++t)
-            if (reply const& r = tried[i].replies[t]; is_refusal(r) && !is_known(all[i], list[t]))
+        for (std::size_t t = 0; t < list.size(); ++t) {
+            reply const& r = tried[i].replies[t];
+            if (is_refusal(r) && !is_known(all[i], list[t]))
                 all[i].refused.push_back({list[t].command, r.text, list[t].consequence, list[t].needed_by_all});
+            if (list[t].command == std::string_view{"del"}) all[i].takes_no_writes = why_no_writes(r);
+        }
     }
 
     for (int look = 0; look < looks_at_clock; ++look) {

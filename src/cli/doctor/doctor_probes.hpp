@@ -17,6 +17,10 @@ std::vector<doctor_probe> examine(server_group& nodes, config const& settings, s
 // Whether the server's answer is that this user may not, or that it knows no such command.
 bool is_refusal(reply const& r);
 
+// A command that writes, for a key that nobody has; and the error that it got for another reason than that, for which every other one gets it as well.
+words trial_of_writing();
+std::string why_no_writes(reply const& r);
+
 // The command by which votes of this node wait for replicas or its disk, so that it waits for none; empty: they wait for nothing.
 words trial_of_waiting(node_address const& address);
 refusal refusal_of_waiting(node_address const& address, std::string const& said);

@@ -58,9 +58,12 @@ std::string_view doctor_probe::version() const
 
 bool doctor_probe::is_admitted() const
 {
-    return has_high_water && record.size() >= detail::record_mark_at &&
-           detail::names_server(record.substr(0, detail::record_id_size), field("master_replid"));
+    if (!has_high_water || record.size() < detail::record_mark_at) return false;
+    if (info.empty() && !is_unknown_command(info_refused)) return record.find_first_not_of('0') < detail::record_id_size;
+    return detail::names_server(record.substr(0, detail::record_id_size), field("master_replid"));
 }
+
+bool doctor_probe::has_foreign_record() const { return !record.empty() && record.size() < detail::record_mark_at; }
 
 // By the rule of the script with which a client inspects a node.
 std::chrono::seconds doctor_probe::without_loss() const

@@ -68,6 +68,7 @@ struct doctor_probe {
     std::string problem;  // why the node could not be asked; empty: it answered
     std::string info;  // the answer to INFO all; empty if the permissions forbid INFO
     std::string info_refused;  // the error that INFO got instead
+    std::string takes_no_writes;  // the error of a command that would have written, had it found anything; empty: there was none, or of a user who may not
     bool config_refused{false};  // CONFIG was answered with an error: forbidden, as managed services do, or unknown
     std::string append_fsync;  // the setting appendfsync; empty: unknown
     std::optional<std::string> save;  // the setting save; none: unknown
@@ -87,7 +88,8 @@ struct doctor_probe {
     std::uint64_t number(std::string_view name) const;  // a field of INFO as a number; 0: there is no such field
     std::string_view version() const;  // of the server, be it Redis or Valkey; empty: unknown
     bool is_sentinel() const { return field("redis_mode") == "sentinel"; }
-    bool is_admitted() const;  // the server's record says so, for this loss of data
+    bool is_admitted() const;  // the server's record says so, for this loss of data; where the ACL forbids INFO, the record is trusted
+    bool has_foreign_record() const;  // something else is where its record should be
     std::chrono::seconds without_loss() const;  // for how long it has certainly lost nothing; 0: it does not show it, or is admitted
     std::string_view mark() const;  // the mark in the node's record: it names the loss of data that clients wait for; empty: none
     std::optional<std::uint64_t> marked_at() const;  // when, in seconds since 1970 by the server's clock; none: it has no mark

@@ -17,6 +17,8 @@ std::uint64_t now_in_seconds()
 
 }  // namespace
 
+std::string it_takes_no_writes(doctor_probe const& n) { return "it takes no writes, and grants no locks: " + printable(n.takes_no_writes); }
+
 std::string it_evicts(doctor_probe const& n)
 {
     return "it evicts keys when its memory is full (maxmemory " + std::to_string(n.number("maxmemory")) + ", maxmemory-policy " +
@@ -61,6 +63,7 @@ std::string why_it_grants_nothing(doctor_probe const& n, node_address const& add
 {
     if (n.evicts()) return it_evicts(n);
     if (n.memory_used() >= 1) return memory_is_full(n);
+    if (!n.takes_no_writes.empty()) return it_takes_no_writes(n);
     if (address.fsync && !n.info.empty() && n.field("aof_enabled") != "1") return keeps_no_file;
     if (auto why = why_votes_do_not_count(n, address); !why.empty()) return why;
     for (refusal const& r : n.refused)

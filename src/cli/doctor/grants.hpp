@@ -12,6 +12,9 @@ namespace redlock::cli {
 
 inline constexpr char const* keeps_no_file =
     "its votes are to wait for the disk (fsync), but it keeps no append-only file: they never count";
+inline constexpr char const* its_record_is_foreign =
+    "the key redlock:node holds something else than the record of its admission, so that it cannot be admitted; waiting does not help";
+std::string it_takes_no_writes(doctor_probe const& n);
 std::string it_evicts(doctor_probe const& n);
 std::string memory_is_full(doctor_probe const& n);
 

@@ -1,6 +1,7 @@
 #include "cli/doctor/votes.hpp"
 
 #include "cli/doctor/doctor_admission.hpp"
+#include "cli/doctor/doctor_probes.hpp"
 #include "cli/doctor/grants.hpp"
 #include "cli/output/text.hpp"
 #include "cli/servers/set_views.hpp"
@@ -142,6 +143,10 @@ void note_what_a_lock_shows(std::vector<node_status>& nodes, std::vector<doctor_
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (nodes[i].state != node_state::usable || !asked[i].problem.empty()) continue;
         if (are_admitted_then) nodes[i].admission = admission_state::admitted;
+        if (asked[i].has_foreign_record()) {
+            nodes[i].admission = admission_state::needs_operator;
+            nodes[i].admission_text = its_record_is_foreign;
+        }
         auto why = why_it_grants_nothing(asked[i], settings.nodes[i]);
         if (why.empty()) continue;
         nodes[i].state = node_state::down;
@@ -164,7 +169,8 @@ vote_report report_about_votes(server_group& nodes, settings const& from, std::c
     auto const said = nodes.ask({{"GET", std::string{detail::set_record_key}},
                                  {"INFO", "all"},
                                  {"GET", std::string{detail::node_record_key}},
-                                 {"GET", std::string{detail::high_water_key}}});
+                                 {"GET", std::string{detail::high_water_key}},
+                                 trial_of_writing()});
     std::vector<doctor_probe> probes(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         probes[i].problem = said[i].problem;
@@ -173,6 +179,7 @@ vote_report report_about_votes(server_group& nodes, settings const& from, std::c
         if (said[i].replies[1].is_text()) probes[i].info = said[i].replies[1].text;
         if (said[i].replies[2].is_text()) probes[i].record = said[i].replies[2].text;
         probes[i].has_high_water = said[i].replies[3].is_text();
+        probes[i].takes_no_writes = why_no_writes(said[i].replies[4]);
     }
     auto seen = look_as_a_client(from.client, with_tokens, timeout);
     note_what_a_lock_shows(seen, probes, from.client);

@@ -104,7 +104,8 @@ private:
             bool const is_settled = n.admission == admission_state::admitted || is_beginning;
             if (said_[i] == what && (!again || is_settled)) continue;
             bool const was_not_asked = n.state == node_state::usable && n.admission == admission_state::unknown;
-            if (!is_beginning && n.admission != admission_state::uninitialized && (again || !was_not_asked))
+            // Mostly it is uninitialized for a moment; for longer where it cannot be marked.
+            if (!is_beginning && (again || (n.admission != admission_state::uninitialized && !was_not_asked)))
                 text += n.node + ": " + words_about(n) + '\n';
             said_[i] = what;
         }

@@ -72,7 +72,7 @@ inline constexpr char const* leader_examples = R"(Examples:
 Exit code: 0; 1 if nobody leads, 69 if too few nodes answered.)";
 
 inline constexpr char const* acquire_examples = R"(Examples:
-  ticket=$(redlock acquire nightly-report --ttl 10m --no-wait) || exit
+  ticket=$(redlock acquire nightly-report --ttl 30s --no-wait) || exit
   ...
   redlock release --ticket "$ticket"
 
@@ -90,7 +90,7 @@ what --conflict-exit-code says) somebody else holds the lock.)";
 
 inline constexpr char const* extend_examples = R"(Examples:
   ticket=$(redlock extend --ticket "$ticket") || exit
-  ticket=$(redlock extend --ticket - --ttl 1h <<< "$ticket")
+  ticket=$(redlock extend --ticket - --ttl 30s <<< "$ticket")
       (other users of the machine do not see it)
 
 Exit code: 0, and the next ticket is on stdout; 64 this is no ticket, 69 too few
