@@ -207,7 +207,8 @@ asio::awaitable<void> campaign_until_done(std::shared_ptr<election_state> state,
     auto const executor = co_await asio::this_coro::executor;
     auto const handle = std::make_shared<campaign_handle>(executor);
     state->enter(handle);
-    auto all = asio::co_spawn(handle->strand, campaign_until_resigned(handle, std::move(of), std::move(settings), work), asio::use_awaitable);
+    auto all = asio::co_spawn(handle->strand, campaign_until_resigned(handle, std::move(of), std::move(settings), work),
+                              asio::use_awaitable);
     co_await std::move(all);
 }
 

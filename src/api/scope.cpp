@@ -71,7 +71,8 @@ asio::awaitable<void> run_on_strand(lock resource, attempt_report& report, scope
     if (cancellation.cancelled() != asio::cancellation_type::none)
         throw acquire_error{asio::error::operation_aborted, resource.name(), report};  // ~lease hands the release to the client
 
-    auto both = run_beside(strand, run_body(work, held, *coroutines), held.wait_lost(asio::bind_executor(strand, asio::deferred)), &is_loss);
+    auto both = run_beside(strand, run_body(work, held, *coroutines), held.wait_lost(asio::bind_executor(strand, asio::deferred)),
+                           &is_loss);
     std::exception_ptr const thrown = co_await std::move(both);
 
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());

@@ -210,7 +210,8 @@ private:
         // Of a cluster that was founded, or has recovered, since this loss: the base is a clock.
         bool const founded = founded_at_ && s.marked_at <= *founded_at_;
         time_point const drained = s.marked_at + drain_of(longest_ttl());
-        check(founded ? r.base >= wall_clock : now_ >= drained, founded ? "a founding begins with the clock" : "a drain is as long as the longest lease");
+        check(founded ? r.base >= wall_clock : now_ >= drained,
+              founded ? "a founding begins with the clock" : "a drain is as long as the longest lease");
         std::size_t read = 0;
         for (server const& other : servers_) {
             if (!remembers(other) || other.said_at < drained) continue;

@@ -41,7 +41,8 @@ private:
 };
 
 // Terms, one after the other, beside a wait for resign(). The work runs once in each.
-REDLOCK_API asio::awaitable<void> campaign_until_done(std::shared_ptr<election_state> state, lock of, term_settings settings, scope_work& work);
+REDLOCK_API asio::awaitable<void> campaign_until_done(std::shared_ptr<election_state> state, lock of, term_settings settings,
+                                                      scope_work& work);
 
 template <class Body>
 asio::awaitable<void> run_lead(std::shared_ptr<election_state> state, lock of, term_settings settings, Body body)

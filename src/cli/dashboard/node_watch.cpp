@@ -18,13 +18,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::vector<words> questions_to(node_address const& node)
+std::vector<words> questions_to(node_address const& node, bool may_write)
 {
     std::vector<words> all{{"INFO", "all"},
                            {"GET", std::string{detail::node_record_key}},
                            {"EXISTS", std::string{detail::high_water_key}},
-                           {"GET", std::string{detail::set_record_key}},
-                           trial_of_writing()};
+                           {"GET", std::string{detail::set_record_key}}};
+    if (may_write) all.push_back(trial_of_writing());
     if (auto trial = trial_of_waiting(node); !trial.empty()) all.push_back(std::move(trial));
     return all;
 }
@@ -44,7 +44,6 @@ void read_facts(doctor_probe& into, answers const& a)
     if (a.replies[1].is_text()) into.record = a.replies[1].text;
     into.has_high_water = a.replies[2].number(0) == 1;
     into.set = set_text_of(a.replies[3]);
-    into.takes_no_writes = why_no_writes(a.replies[4]);
 }
 
 }  // namespace
@@ -53,6 +52,7 @@ struct node_watch::watched {
     node_link link;
     asio::steady_timer timer;
     node_address address;
+    bool may_write{true};  // until a server says that its user may not: each refusal would be in its ACL LOG
     std::string name{address.to_string()};
 };
 
@@ -79,11 +79,15 @@ struct node_watch::state : std::enable_shared_from_this<state> {
 
     void ask_for_facts(std::size_t node, doctor_probe probe)
     {
-        auto const all = questions_to(nodes[node].address);
+        auto const all = questions_to(nodes[node].address, nodes[node].may_write);
         nodes[node].link.ask(all, timeout, [self = shared_from_this(), node, probe = std::move(probe)](answers const& a) mutable {
             if (self->ended) return;
             read_facts(probe, a);
-            auto const& n = self->nodes[node];
+            auto& n = self->nodes[node];
+            if (a.ok() && n.may_write) {
+                probe.takes_no_writes = why_no_writes(a.replies[4]);
+                n.may_write = !is_refusal(a.replies[4]);
+            }
             if (a.ok() && n.address.sentinel) probe.group = examine_group(n.address, n.link.group(), probe.info);
             bool const waits = !trial_of_waiting(self->nodes[node].address).empty();
             if (waits && a.ok() && is_refusal(a.replies.back()))

@@ -148,7 +148,8 @@ private:
         if (left_ == 0ns && was_used)
             return add(severity::note, "",
                        std::to_string(nodes_.size() - admitted) + " of " + count_of(nodes_.size(), "node") +
-                           " have another id than when they were admitted, as after a first replica was attached, and have lost nothing for so long "
+                           " have another id than when they were admitted, as after a first replica was attached, and have lost nothing "
+                           "for so long "
                            "that the first lock with fencing admits them at once",
                        "nothing has to be done");
         if (admitted == 0 && silent == 0 && !was_used) {

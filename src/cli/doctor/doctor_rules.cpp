@@ -46,7 +46,8 @@ char const* remedy_of_error(std::string const& problem)
 char const* remedy_of_no_writes(std::string_view error)
 {
     if (error.starts_with("NOREPLICAS")) return "bring its replicas back, or CONFIG SET min-replicas-to-write 0";
-    if (error.starts_with("MISCONF")) return "make space, or mend what its log says of the snapshots; or CONFIG SET stop-writes-on-bgsave-error no";
+    if (error.starts_with("MISCONF"))
+        return "make space, or mend what its log says of the snapshots; or CONFIG SET stop-writes-on-bgsave-error no";
     if (error.starts_with("BUSY")) return "wait, or SCRIPT KILL; a script that has written something ends with SHUTDOWN NOSAVE only";
     return "see what the server says, and its log";
 }
@@ -143,7 +144,8 @@ private:
         if (n.group && n.group->primary.empty())
             remedy = "correct the Sentinels or the name of the master in the configuration, or start the Sentinels";
         else if (n.group && n.group->size > 1 && n.why == errc::node_unreachable)
-            remedy = "wait: " + in_words(n.group->down_after) + " and a few seconds after it failed, the Sentinels promote a replica that answers; if none does, start the servers";
+            remedy = "wait: " + in_words(n.group->down_after) +
+                     " and a few seconds after it failed, the Sentinels promote a replica that answers; if none does, start the servers";
         if (n.why == errc::handshake_refused && is_unknown_command(n.problem))
             remedy = "use Redis >= 6 or Valkey; if it is one, " + remedy_of_unknown("hello");
         add(severity::warning, n.node, "it has no vote at the moment: " + n.problem, remedy,
@@ -158,7 +160,8 @@ private:
                        "admit it",
                        remedy_of_unknown("info"));
         if (n.info.empty() && !n.info_refused.empty() && n.info_refused.find("NOPERM") == std::string::npos)
-            return add(severity::warning, n.node, "it answers INFO with an error: " + printable(n.info_refused), remedy_of_no_writes(n.info_refused));
+            return add(severity::warning, n.node, "it answers INFO with an error: " + printable(n.info_refused),
+                       remedy_of_no_writes(n.info_refused));
         if (n.info.empty())
             return add(severity::warning, n.node, "its rules forbid INFO: it cannot be told whether it is suitable, or lost its data",
                        "ACL SETUSER " + (n.user.empty() ? "<user>" : n.user) + " +info");
@@ -233,9 +236,11 @@ private:
     void writes(doctor_probe const& n)
     {
         if (!n.takes_no_writes.empty() && n.field("role") != "slave")
-            add(severity::danger, n.node, it_takes_no_writes(n), remedy_of_no_writes(n.takes_no_writes), now_or_earlier("its log may know"));
+            add(severity::danger, n.node, it_takes_no_writes(n), remedy_of_no_writes(n.takes_no_writes),
+                now_or_earlier("its log may know"));
         if (n.has_foreign_record() && lock_.fencing)
-            add(severity::danger, n.node, its_record_is_foreign, "DEL redlock:node there, if nothing else needs it; it votes after a wait, as a new one");
+            add(severity::danger, n.node, its_record_is_foreign,
+                "DEL redlock:node there, if nothing else needs it; it votes after a wait, as a new one");
     }
 
     void persistence(doctor_probe const& n, node_address const& address)

@@ -68,7 +68,8 @@ struct doctor_probe {
     std::string problem;  // why the node could not be asked; empty: it answered
     std::string info;  // the answer to INFO all; empty if the permissions forbid INFO
     std::string info_refused;  // the error that INFO got instead
-    std::string takes_no_writes;  // the error of a command that would have written, had it found anything; empty: there was none, or of a user who may not
+    std::string
+        takes_no_writes;  // the error of a command that would have written, had it found anything; empty: there was none, or of a user who may not
     bool config_refused{false};  // CONFIG was answered with an error: forbidden, as managed services do, or unknown
     std::string append_fsync;  // the setting appendfsync; empty: unknown
     std::optional<std::string> save;  // the setting save; none: unknown
@@ -78,7 +79,7 @@ struct doctor_probe {
     bool has_high_water{false};  // the key of the high-water mark exists
     std::optional<std::vector<std::string>>
         watched_from;  // hosts of the clients that wait for this node's admission; none: CLIENT LIST is refused
-    std::optional<std::chrono::nanoseconds> waited_here;   // how long processes of this machine have waited for its quarantine to end
+    std::optional<std::chrono::nanoseconds> waited_here;  // how long processes of this machine have waited for its quarantine to end
     std::optional<group_probe> group;  // none: the node is one server
     std::vector<std::string> met_again;  // the run_id of the server that each further connection to the same address led to
     std::vector<clock_sample> clock;

@@ -198,7 +198,8 @@ inline constexpr char const* dashboard_examples = R"(Examples:
   redlock dashboard --pattern 'orders:*' --interval 250ms
   redlock dashboard --listen 0.0.0.0:8480 --token-file /etc/redlock/token
 
-It only reads. What the page shows is at /api/status.json, too. Ctrl-C ends it.)";
+It changes nothing. What the page shows is at /api/status.json, too. Ctrl-C ends
+it.)";
 
 inline constexpr char const* completion_examples = R"(Examples:
   redlock completion bash > /etc/bash_completion.d/redlock

@@ -44,13 +44,14 @@ BOOST_AUTO_TEST_CASE(what_a_short_process_can_do_is_said_where_the_set_is_new)
     p.names = std::make_shared<std::vector<std::string> const>(std::vector<std::string>{"a", "b"});
     p.silent.add(1);
     std::string const not_known = p.text({});
-    BOOST_TEST(not_known == "no node that answers has data, so they are new, or lost it: 0 ms left until earlier leases have expired (not connected: b)");
+    BOOST_TEST(
+        not_known ==
+        "no node that answers has data, so they are new, or lost it: 0 ms left until earlier leases have expired (not connected: b)");
     p.started = redlock::quorum::time_point{};
     p.drained = redlock::quorum::time_point{} + std::chrono::seconds{31};
     std::string const runs = p.text(redlock::quorum::time_point{} + std::chrono::seconds{22});
-    BOOST_TEST(
-        runs ==
-        "no node that answers has data, so they are new, or lost it: 9.0 s left until earlier leases have expired (its server has run for 22 s) (not connected: b)");
+    BOOST_TEST(runs == "no node that answers has data, so they are new, or lost it: 9.0 s left until earlier leases have expired (its "
+                       "server has run for 22 s) (not connected: b)");
     p.started.reset();
     p.drained = {};
     p.silent = {};
