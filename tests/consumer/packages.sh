@@ -46,6 +46,19 @@ done
 gzip --test "$root/usr/share/man/man1/redlock.1.gz"
 "$root/usr/bin/redlock" --version
 
-cmake "-Dsource=$here/installed" "-Dfolder=$build/consumer" -Dgenerator=Ninja "-Doptions=-DCMAKE_PREFIX_PATH=$root/usr -DCMAKE_CXX_FLAGS=-Werror" \
-    "-Druns=first_lock redis://127.0.0.1:1|not acquired in time" -P "$here/consume.cmake"
-echo 'packages: they hold what they should, and a project uses them'
+# project NAME OPTIONS RUNS: see consume.cmake.
+project() {
+    cmake "-Dsource=$here/$1" "-Dfolder=$build/consumer/$1" -Dgenerator=Ninja "-Doptions=$2" "-Druns=$3" -P "$here/consume.cmake"
+}
+first_lock='first_lock redis://127.0.0.1:1|not acquired in time'
+installed="-DCMAKE_PREFIX_PATH=$root/usr -DCMAKE_CXX_FLAGS=-Werror"
+project installed "$installed" "$first_lock"
+
+# One that has Boost.Redis of its own.
+own='compiled by the program: Got RESP3 null'
+project own_boost "$installed" "own_boost_static|$own|own_boost_after_static|$own|own_boost_shared|$own|own_boost_after_shared|$own"
+
+# One that compiles the library as a part of its own, in the few pieces that a user gets; not optimised, since nothing waits for it.
+project fetch_content "-DFETCHCONTENT_SOURCE_DIR_REDLOCK=$tree -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+    -DREDLOCK_WARNINGS_AS_ERRORS=ON" "$first_lock"
+echo 'packages: they hold what they should, and projects use them, or the sources'
