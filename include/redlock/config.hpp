@@ -196,6 +196,11 @@ enum class identity_check : std::uint8_t {
 /// Writes `redlock: ` and the sentence to stderr, as one line. Thread-safe.
 REDLOCK_API void log_to_stderr(std::string_view sentence);
 
+/// The folder that the processes of this user share, and the command `redlock` uses: `$REDLOCK_STATE_DIR/quarantine`, `$XDG_STATE_HOME/redlock/quarantine` or
+/// `$HOME/.local/state/redlock/quarantine`, of the first variable that is set; of the last two only with an absolute path. Empty: none is set.
+/// Thread safety: reads the environment, which no other thread may change meanwhile.
+REDLOCK_API std::string default_quarantine_folder();
+
 /// The configuration of a `client`, whose constructor calls `validate()`.
 struct REDLOCK_API config {
     /// The nodes. They are independent of each other: not replicas of each other, and not members of one cluster. Each may have replicas of its own,
@@ -257,8 +262,8 @@ struct REDLOCK_API config {
 
     /// A folder of this machine in which its processes note since when a node that lost its data is quarantined. So even processes that live for a
     /// moment can admit the node together (docs/fencing.md). An absolute path. The folder is made with the rights 0700 when there is something to
-    /// note, and is used only while nobody else may write there. Empty: each process waits anew. The command `redlock` has such a folder by default.
-    std::string quarantine_folder{};
+    /// note, and is used only while nobody else may write there. Empty: each process waits anew.
+    std::string quarantine_folder{default_quarantine_folder()};
 
     /// How long the servers keep the token counter of a lock that no client uses. Four times `max_ttl` to 365 days.
     std::chrono::milliseconds token_retention{3'600'000};

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace redlock {
@@ -129,6 +130,25 @@ void log_to_stderr(std::string_view sentence)
 {
     std::string const line = "redlock: " + std::string{sentence} + '\n';
     std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+namespace {
+
+std::string absolute_path_in(char const* variable)
+{
+    char const* const value = std::getenv(variable);
+    return value != nullptr && *value == '/' ? value : "";
+}
+
+}  // namespace
+
+std::string default_quarantine_folder()
+{
+    char const* const chosen = std::getenv("REDLOCK_STATE_DIR");
+    if (chosen != nullptr && *chosen != '\0') return std::string{chosen} + "/quarantine";
+    if (auto const state = absolute_path_in("XDG_STATE_HOME"); !state.empty()) return state + "/redlock/quarantine";
+    auto const home = absolute_path_in("HOME");
+    return home.empty() ? "" : home + "/.local/state/redlock/quarantine";
 }
 
 config config::from_urls(std::vector<std::string> const& urls)

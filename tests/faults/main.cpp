@@ -13,6 +13,8 @@
 
 int main(int argc, char** argv)
 {
+    // Workers wait for nodes each for itself, and leave nothing in a folder of the user.
+    for (char const* name : {"REDLOCK_STATE_DIR", "XDG_STATE_HOME", "HOME"}) ::unsetenv(name);
     using namespace redlock::faults;
 
     CLI::App app{"Workers hold locks over five real servers while everything goes wrong, and a checker reads what they did"};

@@ -26,3 +26,17 @@ public:
 }  // namespace
 
 BOOST_TEST_GLOBAL_FIXTURE(first_failure);
+
+namespace {
+
+// Waits for nodes are noted in a folder of the user: tests have none unless they say so, and leave nothing there.
+struct without_a_home {
+    without_a_home()
+    {
+        for (char const* name : {"REDLOCK_STATE_DIR", "XDG_STATE_HOME", "HOME"}) ::unsetenv(name);
+    }
+};
+
+}  // namespace
+
+BOOST_TEST_GLOBAL_FIXTURE(without_a_home);

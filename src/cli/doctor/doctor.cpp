@@ -116,10 +116,15 @@ ordered_json to_json(std::vector<doctor_probe> const& nodes)
 std::vector<finding> with_verdict(std::vector<finding> found, settings const& from, std::vector<doctor_probe> const& asked,
                                   std::chrono::milliseconds timeout)
 {
+    // Of a cluster it says nothing of each shard.
+    std::string const of_shards = "run redlock admit now: it waits until all shards vote, " + in_words(from.client.max_ttl) +
+                                  " for those that were moved or promoted, and says what others lack; a primary that is down votes again when it is "
+                                  "started, or a replica was promoted";
     bool const with_tokens = from.lock.fencing;
     auto seen = look_as_a_client(from.client, with_tokens, timeout);
     note_what_a_lock_shows(seen, asked, from.client);
-    auto all = judge_votes(seen, with_tokens, words_of_set(asked, from.client));
+    auto const set = words_of_set(asked, from.client);
+    auto all = asked.empty() ? judge_votes(seen, with_tokens, set, of_shards) : judge_votes(seen, with_tokens, set);
     for (finding& f : found) all.push_back(std::move(f));
     return gravest_first(std::move(all));
 }

@@ -98,7 +98,7 @@ std::vector<node_status> look_as_a_client(config settings, bool with_tokens, std
 
 std::string vote_count::text_of_needed() const { return all == 1 && of_set <= 1 ? "" : ", and " + std::to_string(needed()) + " must"; }
 
-std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool with_tokens, set_words const& said)
+std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool with_tokens, set_words const& said, std::string const& remedy)
 {
     std::map<std::size_t, vote_count> shards;
     for (node_status const& n : nodes) {
@@ -129,7 +129,7 @@ std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool wit
     };
     if (stuck.shards > 0)
         return {{severity::danger, "", "nobody can acquire " + kind + " now" + where(stuck) + ": " + in_numbers(stuck),
-                 "see what is said of each node; redlock admit waits until they vote, or says that only an operator can help"}};
+                 remedy}};
     if (tight.shards == 0) return {};
     bool const all_vote = tight.first.votes == tight.first.all;
     return {{severity::warning, "", "no further node may fail" + where(tight) + ": " + in_numbers(tight),

@@ -42,7 +42,9 @@ bool has_spoken(node_status const& n, bool with_tokens);
 std::vector<node_status> look_as_a_client(config settings, bool with_tokens, std::chrono::milliseconds timeout);
 
 // The finding that nobody can acquire a lock, in which shards, and why; or that no further node may fail. None: neither is so. No I/O.
-std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool with_tokens, set_words const& said = {});
+std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool with_tokens, set_words const& said = {},
+                                 std::string const& remedy = "see what is said of each node; redlock admit waits until they vote, or says "
+                                                             "that only an operator can help");
 
 // What a client that locks nothing does not see: why a grant would fail, which is why such nodes do not vote; and that nodes will vote as soon as one asks.
 // `nodes`: what such a client sees, in the order of the others. No I/O.

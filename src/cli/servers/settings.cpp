@@ -21,13 +21,6 @@ namespace {
 
 constexpr char const* nodes_variable = "REDLOCK_NODES";
 
-// The environment variable's value; empty if that is no absolute path.
-std::string absolute_path_in(char const* name)
-{
-    char const* const value = std::getenv(name);
-    return value != nullptr && *value == '/' ? value : "";
-}
-
 settings from_list(std::string const& urls, std::string const& where)
 {
     try {
@@ -72,8 +65,17 @@ void warn_of_readers(std::string const& file, settings const& loaded)
     say_on_stderr("warning: " + name + " holds passwords, and every user of this machine may read it; chmod o-rwx " + name);
 }
 
+// The library would name the member of its configuration.
+void check_state_folder()
+{
+    char const* const chosen = std::getenv("REDLOCK_STATE_DIR");
+    if (chosen != nullptr && *chosen != '\0' && *chosen != '/')
+        throw failure{exit_code::config, "REDLOCK_STATE_DIR must be an absolute path"};
+}
+
 settings given(node_options const& options)
 {
+    check_state_folder();
     if (!options.urls.empty() && !options.config_file.empty())
         throw failure{exit_code::usage, "--nodes and --config both say which nodes there are; give one of them"};
     if (!options.urls.empty()) {
@@ -101,22 +103,6 @@ settings chosen(node_options const& options)
     return loaded;
 }
 
-}  // namespace
-
-std::string default_quarantine_folder()
-{
-    char const* const chosen_folder = std::getenv("REDLOCK_STATE_DIR");
-    if (chosen_folder != nullptr && *chosen_folder != '\0') {
-        if (*chosen_folder != '/') throw failure{exit_code::config, "REDLOCK_STATE_DIR must be an absolute path"};
-        return std::string{chosen_folder} + "/quarantine";
-    }
-    if (auto const state = absolute_path_in("XDG_STATE_HOME"); !state.empty()) return state + "/redlock/quarantine";
-    auto const home = absolute_path_in("HOME");
-    return home.empty() ? "" : home + "/.local/state/redlock/quarantine";
-}
-
-namespace {
-
 settings with_defaults(settings result, node_options const& options)
 {
     if (!options.set_name.empty()) {
@@ -127,7 +113,6 @@ settings with_defaults(settings result, node_options const& options)
         if (auto const problem = quorum::set_name_problem(options.set_name); !problem.empty())
             throw failure{exit_code::usage, "--set-name " + problem};
     }
-    if (result.client.quarantine_folder.empty()) result.client.quarantine_folder = default_quarantine_folder();
     result.client.log = {};  // the command prints messages of its own
     return result;
 }

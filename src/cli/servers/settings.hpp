@@ -45,11 +45,7 @@ std::vector<std::string> password_variables(node_options const& options);
 // Makes the keys of locks on the nodes. `nodes`: as settings_of() leaves them.
 detail::key_format keys_of(config const& nodes);
 
-// The folder where the processes of this user note for each other which nodes are quarantined: from REDLOCK_STATE_DIR, XDG_STATE_HOME or HOME,
-// in this order. Empty when none of them is set. Throws `failure` with `config` when REDLOCK_STATE_DIR is no absolute path.
-std::string default_quarantine_folder();
-
-// The text to print when default_quarantine_folder() is empty.
+// The text to print when there is no folder.
 inline constexpr char const* no_quarantine_folder =
     "neither REDLOCK_STATE_DIR nor XDG_STATE_HOME nor HOME names a folder, so that each process waits for nodes anew";
 

@@ -2,6 +2,7 @@
 
 #include "base/to_error.hpp"
 #include "core/operation.hpp"
+#include "protocol/server_id.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -307,6 +308,7 @@ void admission_driver::tell_all()
         if (!of_all) of_all = picture_of_all();
         of_all->state = state;
         of_all->is_another = rules_.has_record_of_another(node);
+        of_all->is_shard = is_of_cluster(rules_.id(node));
         of_all->is_empty = rules_.is_empty(node);
         of_all->drained = rules_.drained_at(node);
         of_all->started = rules_.counts_from_start(node);
@@ -324,6 +326,7 @@ admission_picture admission_driver::picture_alone(std::size_t node, redlock::adm
     if (state == redlock::admission_state::unidentified) p.why_unidentified = rules_.why_unidentified(node);
     if (state == redlock::admission_state::uninitialized) {
         p.is_another = rules_.has_record_of_another(node);
+        p.is_shard = is_of_cluster(rules_.id(node));
         p.not_marked = not_marked_[node];
     }
     return p;

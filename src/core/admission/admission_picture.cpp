@@ -12,6 +12,7 @@ namespace {
 std::string of_nodes(std::size_t n, std::size_t all) { return std::to_string(n) + " of " + std::to_string(all) + " nodes"; }
 
 constexpr std::string_view promoted = "it was promoted, or restarted with the data that it had stored";
+constexpr std::string_view promoted_or_moved = "its server was promoted, was given its slot, or restarted with the data that it had stored";
 constexpr std::string_view lost_or_new = "it is new, or lost its data";
 constexpr std::string_view restarted = "it restarted, or lost its data";
 constexpr std::string_view recovery = "; so did most nodes, so that all of these vote again together, with tokens from the wall clock";
@@ -24,7 +25,8 @@ std::string admission_picture::text(quorum::time_point now) const
     if (started) left += " (its server has run for " + in_seconds(now - *started) + ")";
     std::string waits_for = silent.empty() ? "" : " (not connected: " + names_of(silent) + ")";
     if (!refused.empty()) waits_for += " (refused, which waiting does not change: " + names_of(refused) + ")";
-    std::string const what_happened{is_another ? promoted : is_empty ? lost_or_new : restarted};
+    std::string_view const taken_over = is_shard ? promoted_or_moved : promoted;
+    std::string const what_happened{is_another ? taken_over : is_empty ? lost_or_new : restarted};
     std::string const alone = not_carried.empty() ? "" : "; " + not_carried;
     switch (state) {
     case admission_state::admitted: return "";
@@ -37,9 +39,9 @@ std::string admission_picture::text(quorum::time_point now) const
                "of these commands, or let a client that may use INFO admit it";
     case admission_state::uninitialized:
         if (!not_marked.empty())
-            return std::string{is_another ? promoted : lost_or_new} +
+            return std::string{is_another ? taken_over : lost_or_new} +
                    "; the wait until earlier leases have expired cannot begin: " + not_marked;
-        return std::string{is_another ? promoted : lost_or_new} + "; the wait until earlier leases have expired begins with the next lock";
+        return std::string{is_another ? taken_over : lost_or_new} + "; the wait until earlier leases have expired begins with the next lock";
     case admission_state::quarantined:
         if (nobody_remembers && !has_traces && !waits_for.empty())  // what the others have is not known
             return "no node that answers has data, so they are new, or lost it: " + left + waits_for + alone;

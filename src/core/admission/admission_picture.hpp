@@ -26,6 +26,7 @@ struct admission_picture {
     bool nobody_remembers{false};
     bool has_traces{false};  // some node has a record, so the set is not new
     bool is_another{false};  // the node's record names another server
+    bool is_shard{false};  // it is a shard of a Redis Cluster, which moves between servers
     bool is_empty{false};  // the node has nothing of before
     bool recovers{false};  // a majority has lost its data, and votes again when all of it have waited
     bool lacks_members{false};  // the set has members that are none of the nodes

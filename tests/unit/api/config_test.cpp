@@ -12,8 +12,10 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock {
@@ -271,6 +273,29 @@ BOOST_AUTO_TEST_CASE(quarantine_folder)
     BOOST_TEST(with("/var/lib/app/quarantine") == "");
     BOOST_TEST(with("state") == "config::quarantine_folder must be an absolute path");
     BOOST_TEST(with("/a\nb") == "config::quarantine_folder contains a control character");
+}
+
+// Of the first variable that is set; the last two have to be absolute paths.
+BOOST_AUTO_TEST_CASE(the_folder_that_a_user_has)
+{
+    BOOST_TEST_REQUIRE(std::getenv("HOME") == nullptr, "tests have none");
+    BOOST_TEST(config{}.quarantine_folder == "");
+    auto const with = [](std::initializer_list<std::pair<char const*, char const*>> variables) {
+        for (auto const& [name, value] : variables) ::setenv(name, value, 1);
+        config const c;
+        for (auto const& [name, value] : variables) ::unsetenv(name);
+        return c.quarantine_folder;
+    };
+    BOOST_TEST(with({{"HOME", "/home/a"}}) == "/home/a/.local/state/redlock/quarantine");
+    BOOST_TEST(with({{"HOME", "here"}}) == "");
+    BOOST_TEST(with({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "/state"}}) == "/state/redlock/quarantine");
+    BOOST_TEST(with({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "state"}}) == "/home/a/.local/state/redlock/quarantine");
+    BOOST_TEST(with({{"XDG_STATE_HOME", "/state"}, {"REDLOCK_STATE_DIR", "/var/lib/a"}}) == "/var/lib/a/quarantine");
+    BOOST_TEST(with({{"HOME", "/home/a"}, {"REDLOCK_STATE_DIR", ""}}) == "/home/a/.local/state/redlock/quarantine");
+    config relative;
+    relative.nodes = {node_address{}};
+    relative.quarantine_folder = with({{"REDLOCK_STATE_DIR", "state"}});
+    BOOST_CHECK_THROW(relative.validate(), config_error);
 }
 
 BOOST_AUTO_TEST_CASE(max_node_queue)

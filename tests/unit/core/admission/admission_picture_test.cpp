@@ -66,6 +66,10 @@ BOOST_AUTO_TEST_CASE(what_a_short_process_can_do_is_said_where_the_set_is_new)
         p.state = state;
         std::string const promoted = p.text({});
         BOOST_TEST(promoted.find("it was promoted, or restarted with the data that it had stored") == 0u, promoted);
+        p.is_shard = true;
+        std::string const moved = p.text({});
+        BOOST_TEST(moved.find("its server was promoted, was given its slot, or restarted with the data that it had stored") == 0u, moved);
+        p.is_shard = false;
     }
     p.state = redlock::admission_state::catching_up;
     std::string const waits = p.text({});
