@@ -117,9 +117,10 @@ std::vector<finding> with_verdict(std::vector<finding> found, settings const& fr
                                   std::chrono::milliseconds timeout)
 {
     // Of a cluster it says nothing of each shard.
-    std::string const of_shards = "run redlock admit now: it waits until all shards vote, " + in_words(from.client.max_ttl) +
-                                  " for those that were moved or promoted, and says what others lack; a primary that is down votes again when it is "
-                                  "started, or a replica was promoted";
+    std::string const of_shards =
+        "run redlock admit now: it waits until all shards vote, " + in_words(from.client.max_ttl) +
+        " for those that were moved or promoted, and says what others lack; a primary that is down votes again when it is "
+        "started, or a replica was promoted";
     bool const with_tokens = from.lock.fencing;
     auto seen = look_as_a_client(from.client, with_tokens, timeout);
     note_what_a_lock_shows(seen, asked, from.client);

@@ -128,8 +128,7 @@ std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool wit
                (of.why.empty() ? "" : " (" + of.why + ')');
     };
     if (stuck.shards > 0)
-        return {{severity::danger, "", "nobody can acquire " + kind + " now" + where(stuck) + ": " + in_numbers(stuck),
-                 remedy}};
+        return {{severity::danger, "", "nobody can acquire " + kind + " now" + where(stuck) + ": " + in_numbers(stuck), remedy}};
     if (tight.shards == 0) return {};
     bool const all_vote = tight.first.votes == tight.first.all;
     return {{severity::warning, "", "no further node may fail" + where(tight) + ": " + in_numbers(tight),

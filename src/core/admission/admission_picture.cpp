@@ -41,7 +41,8 @@ std::string admission_picture::text(quorum::time_point now) const
         if (!not_marked.empty())
             return std::string{is_another ? taken_over : lost_or_new} +
                    "; the wait until earlier leases have expired cannot begin: " + not_marked;
-        return std::string{is_another ? taken_over : lost_or_new} + "; the wait until earlier leases have expired begins with the next lock";
+        return std::string{is_another ? taken_over : lost_or_new} +
+               "; the wait until earlier leases have expired begins with the next lock";
     case admission_state::quarantined:
         if (nobody_remembers && !has_traces && !waits_for.empty())  // what the others have is not known
             return "no node that answers has data, so they are new, or lost it: " + left + waits_for + alone;
