@@ -27,7 +27,7 @@ struct node_verdict {
     std::string node;                       ///< The node's address, as in the configuration, without credentials.
     redlock::vote vote{vote::pending};      ///< Its vote when the attempt was decided.
     error_code error;                       ///< Why the vote failed; no error for the other votes.
-    std::string detail;                     ///< The server's own words, when it answered with an error.
+    std::string detail;                     ///< Why in more words: the server's own, when it answered with an error.
     std::chrono::microseconds answered_after{};  ///< From the start of the round to the answer; 0 without one.
 };
 
@@ -38,12 +38,13 @@ struct attempt_report {
     error_code outcome;                    ///< How the last attempt ended. The operation itself may complete with another error.
     std::uint32_t attempts{0};             ///< How many attempts the operation made.
     std::chrono::microseconds elapsed{};   ///< From the start of the operation to its end.
-    std::vector<node_verdict> nodes;       ///< One for each node, in the order of the configuration.
+    std::vector<node_verdict>
+        nodes;       ///< One for each node of the lock's shard, in the order of the configuration; none if no node was asked.
     lock_mode mode{lock_mode::exclusive};  ///< What was asked for.
 };
 
-/// The first node whose vote failed, and why, on one line: `10.0.0.1:6379: no usable connection to the node [Connection refused]`. Empty: there is
-/// none.
+/// The first node whose vote failed, and why, on one line: `10.0.0.1:6379: no usable connection to the node [Connection refused]`. If there is none, the
+/// first that did not answer. Empty: all have voted.
 REDLOCK_API std::string first_failure(attempt_report const& report);
 
 /// The enumerator's name.

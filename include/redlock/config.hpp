@@ -197,7 +197,8 @@ enum class identity_check : std::uint8_t {
 REDLOCK_API void log_to_stderr(std::string_view sentence);
 
 /// The folder that the processes of this user share, and the command `redlock` uses: `$REDLOCK_STATE_DIR/quarantine`, `$XDG_STATE_HOME/redlock/quarantine` or
-/// `$HOME/.local/state/redlock/quarantine`, of the first variable that is set; of the last two only with an absolute path. Empty: none is set.
+/// `$HOME/.local/state/redlock/quarantine`, of the first variable that is set; of the last two only with an absolute path. Empty: there is none. `config::validate()` refuses a relative
+/// `REDLOCK_STATE_DIR`.
 /// Thread safety: reads the environment, which no other thread may change meanwhile.
 REDLOCK_API std::string default_quarantine_folder();
 
@@ -229,7 +230,8 @@ struct REDLOCK_API config {
 
     /// How long a server may answer nothing before the client closes the connection and connects anew. A connection that went silent (a firewall dropped
     /// it) is noticed 1 to 1.25 times this after the first request that it did not answer. So that a lease outlives that, the value should be at most 0.3
-    /// of the shortest ttl; the default is for the default ttl of 10 s. 100 ms to 1 day.
+    /// of the shortest ttl; the default is for the default ttl of 10 s. Nodes with `replicas` or `fsync` get 8 times `replication_timeout` more. 100 ms to
+    /// 1 day.
     std::chrono::milliseconds stall_timeout{3'000};
 
     /// How long a node waits at most for `replicas` or `fsync`. After that its vote has failed, and is rolled back. A vote can take twice as long,
@@ -252,7 +254,7 @@ struct REDLOCK_API config {
 
     /// Where no node has data, or a majority has none, these wait until all leases are over that they may have lost. Whether this counts from the start of
     /// a server that shows that it has lost nothing since then (INFO of Redis up to 8.6 and Valkey up to 9.1), so that servers that have run for longer
-    /// than `max_ttl` vote at once. It relies on the servers' wall clocks: one that was stepped forward since the server's start, as NTP may do at boot,
+    /// than that wait, and 2 s for rounding, vote at once. It relies on the servers' wall clocks: one that was stepped forward since the server's start, as NTP may do at boot,
     /// overstates for how long it has run; so does an address that has led to another, empty server since. False: it counts from when a client first
     /// sees the node. It does so with `trust_server_identity`, too, in a Redis Cluster, and in a set whose members were changed.
     bool trust_uptime{true};
@@ -262,7 +264,7 @@ struct REDLOCK_API config {
 
     /// A folder of this machine in which its processes note since when a node that lost its data is quarantined. So even processes that live for a
     /// moment can admit the node together (docs/fencing.md). An absolute path. The folder is made with the rights 0700 when there is something to
-    /// note, and is used only while nobody else may write there. Empty: each process waits anew.
+    /// note, and is used only while it belongs to this user and nobody else may write there. Empty: each process waits anew.
     std::string quarantine_folder{default_quarantine_folder()};
 
     /// How long the servers keep the token counter of a lock that no client uses. Four times `max_ttl` to 365 days.
@@ -294,7 +296,8 @@ struct REDLOCK_API config {
 
     /// Makes the key of a lock on the servers from its name. `raw`: the key is the name, byte for byte. Otherwise a text in which `{0}` stands for
     /// the name, as in `redlock:{0}`, the default of RedLock.net. Clients that share locks must use the same keys. The format applies to all locks of
-    /// a client; everywhere else locks go by their names. Exactly one `{0}` and no other braces, no `:fence` at the end, up to 256 bytes.
+    /// a client; everywhere else locks go by their names. Exactly one `{0}` and no other braces, none of `:fence`, `:want`, `:published` and `:permits`
+    /// at the end, up to 256 bytes.
     std::string key_format{"raw"};
 
     /// The name of the set of nodes: applications with different names never take each other's servers for theirs. The first client with locks with
@@ -309,10 +312,10 @@ struct REDLOCK_API config {
 
     /// Gets a sentence that says why no lock can be acquired, when no acquisition could find a majority for 1.4 seconds (nodes are down, or may not
     /// vote yet; `client::run()` was not called). It comes once for each cause, and again after a minute. It does not come because another client
-    /// holds a lock. There are six more: that a lease was lost, and why; that nothing ran on the client's executor for more than a third of a lease's ttl;
+    /// holds a lock. There are seven more: that a lease was lost, and why; that nothing ran on the client's executor for more than a third of a lease's ttl;
     /// that a node was not usable in the first five seconds; that several servers answer at one address, as behind a load balancer; that an acquisition
-    /// has waited three seconds for a lease of this same client; and that `bootstrap` has spared a wait. None comes if the client has an observer. Empty:
-    /// off. The sentence contains no password. Called on the client's executor;
+    /// has waited three seconds for a lease of this same client; that `bootstrap` has spared a wait; and that this client lets nodes vote again after most
+    /// had lost their data. None comes if the client has an observer. Empty: off. The sentence contains no password. Called on the client's executor;
     /// exceptions leave its `run()`. A configuration file cannot set it.
     std::function<void(std::string_view)> log{log_to_stderr};
 
@@ -344,8 +347,8 @@ struct REDLOCK_API config {
     /// A configuration with these nodes, and defaults for everything else. Throws `config_error`.
     static config from_urls(std::vector<std::string> const& urls);
 
-    /// Throws `config_error` if there are no nodes or too many, if a server is there twice (even with different databases), if a host, a path, a set_name
-    /// or a key format is not valid, if a username has no password, or if a duration is out of bounds.
+    /// Throws `config_error`, whose text says what is wrong: for instance, if there are no nodes or too many, if a server is there twice (even with different
+    /// databases), if a host, a path or a name is not valid, if a username has no password, or if a number or a duration is out of bounds.
     void validate() const;
 };
 

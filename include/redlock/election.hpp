@@ -34,7 +34,8 @@ namespace redlock {
 /// The options of an election: `redlock::election{client, "name", "10.0.0.1:8080", {.min_pause = 1s}}`.
 struct election_options {
     /// Of the lock that the leader holds. `stop_margin` is the time that a leader has to step down, and the ttl the time after which another one leads if
-    /// it crashes. A leader does not hand its lock over within its client (`max_handoffs`), since each term has a token of its own.
+    /// it crashes. By default a leader does not hand its lock over within its client, since each term has a token of its own: if you set
+    /// `lock`, set `max_handoffs = 0`.
     lock_options lock{.max_handoffs = 0, .max_local_hold = std::chrono::milliseconds{0}};
 
     /// The bounds of the random pause before a candidate that has lost its leadership campaigns again, so that others come first. 0 ms to 1 hour.
@@ -118,8 +119,8 @@ public:
         return asio::co_spawn(get_executor(), lead(std::forward<Body>(body)), std::forward<CompletionToken>(token));
     }
 
-    /// Ends every `lead()` of this object and its copies: a body that runs is cancelled, the lock is released, and `lead()` completes without an error. Does
-    /// nothing if there is none. Call `lead()` to campaign again.
+    /// Ends every `lead()` of this object and its copies: a body that runs is cancelled, the lock is released, and `lead()` completes without an error, unless
+    /// the body throws something other than `operation_aborted`. Does nothing if there is none. Call `lead()` to campaign again.
     /// Thread safety: may be called from any thread.
     void resign() const { state_->resign(); }
 
@@ -129,7 +130,7 @@ public:
     /// Lifetimes: copies what it needs of this object.
     /// Completion signature: none of its own: it is an `asio::awaitable<leader_info>`.
     /// Executor: the executor of the calling coroutine.
-    /// Per-operation cancellation: all types complete at once.
+    /// Per-operation cancellation: the types that the calling coroutine observes, by default `terminal`, complete at once.
     /// Errors, thrown as `system_error`: those of `lock::peek()`.
     /// Thread safety: as the coroutine that calls it.
     [[nodiscard]] asio::awaitable<leader_info> leader() const { return look(lock_); }
@@ -152,13 +153,13 @@ public:
 
     /// Calls `on_change(leader_info const&)` with who leads now, and then whenever that changes, also to nobody. `on_change` returns nothing, or an
     /// `asio::awaitable<void>`, which is awaited. A leader is reported when it has published its address. Not every leader need be seen: of changes that
-    /// come quickly the last one is. The nodes tell of changes (`lock::wait_changed()`); nobody polls.
+    /// come quickly the last one is. The nodes tell of changes (`lock::wait_changed()`).
     ///
     /// Preconditions: `client::run` is called, before or while it waits.
     /// Lifetimes: copies what it needs of this object; `on_change` is copied or moved in.
     /// Completion signature: none of its own: it is an `asio::awaitable<void>`, which ends only with an error.
     /// Executor: `on_change` is called on the executor of the calling coroutine.
-    /// Per-operation cancellation: all types end it with `operation_aborted`.
+    /// Per-operation cancellation: the types that the calling coroutine observes, by default `terminal`, end it with `operation_aborted`.
     /// Errors, thrown as `system_error`: `errc::client_cancelled`; what `on_change` throws. While too few nodes answer it waits for them, and says nothing.
     /// Thread safety: as the coroutine that calls it.
     template <class OnChange>

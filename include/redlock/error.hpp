@@ -33,7 +33,7 @@ enum class errc : std::uint16_t {
     lease_lost,  ///< The lease could not be kept, or ended: the critical section is no longer protected.
     max_hold_exceeded,  ///< `lock_options::max_hold` passed: the watchdog stopped extending on purpose.
     not_held,  ///< The operation needs a lease, but this object is empty or was released.
-    release_unconfirmed,  ///< Too few nodes answered the release; it goes on, and the keys expire within the ttl.
+    release_unconfirmed,  ///< Too few nodes answered the release; it goes on, and the keys expire within the ttl and the `lock_delay`.
 
     // The client.
     client_cancelled,  ///< `client::cancel()` was called, or the client was destroyed.

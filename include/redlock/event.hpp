@@ -21,7 +21,7 @@ namespace redlock::event {
 ///
 /// `at` is when it happened, in UTC, as this machine's wall clock shows it. Durations are measured with `boot_clock`.
 /// `lock` is the name of the lock; of several names, all of them, separated by ", ".
-/// `token` is the fencing token that the lease began with, 0 without `lock_options::fencing`.
+/// `token` is the fencing token that the lease began with (of `overrun`: its present one), 0 without `lock_options::fencing`.
 /// `node` is an address as in the configuration, without credentials.
 /// `name` is the name of the struct, which logs use.
 using time = std::chrono::sys_time<std::chrono::microseconds>;
@@ -52,7 +52,7 @@ struct acquired {
     std::string_view lock{};
     std::uint64_t token{0};
     event::origin origin{};              ///< Where it came from.
-    duration waited{};                   ///< Since the start of `acquire()` or `try_acquire()`.
+    duration waited{};                   ///< Since the start of the operation.
     std::uint32_t attempts{0};           ///< How often the nodes were asked for it, or the client itself refused it.
     duration valid_for{};                ///< What was left of its validity then.
     std::uint32_t nodes_held{0};         ///< On how many nodes the key is known to be ours.
@@ -60,7 +60,7 @@ struct acquired {
     lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
-/// An attempt found that another holder has the lock. `acquire()` goes on waiting.
+/// An attempt found that another holder has the lock. `acquire()` goes on waiting, unless it was the last of `lock_options::max_attempts`.
 struct contended {
     static constexpr std::string_view name{"contended"};  ///< What logs call it.
 
@@ -69,7 +69,7 @@ struct contended {
     bool by_this_client{false};          ///< Another lease of this client holds it, so that the nodes were not asked.
     duration waited{};                   ///< Since the start of the operation.
     std::uint32_t attempts{0};           ///< Up to now.
-    std::span<node_vote const> votes{};  ///< In the order of the configuration.
+    std::span<node_vote const> votes{};  ///< In the order of the configuration; none if `by_this_client`.
     lock_mode mode{lock_mode::exclusive};  ///< How it was asked for.
 };
 
@@ -79,22 +79,23 @@ struct attempt_failed {
 
     event::time at{};
     std::string_view lock{};
-    error_code why{};                    ///< `errc::split_votes`, `no_majority`, `validity_exhausted` or `ttl_too_long`.
-    duration waited{};                   ///< Since the start of the operation.
-    std::uint32_t attempts{0};           ///< Up to now.
+    error_code
+        why{};  ///< `errc::split_votes`, `no_majority`, `validity_exhausted`, `ttl_too_long`, `wrong_node_set`, `permits_differ` or `client_not_running`.
+    duration waited{};  ///< Since the start of the operation.
+    std::uint32_t attempts{0};  ///< Up to now.
     std::span<node_vote const> votes{};  ///< In the order of the configuration.
     lock_mode mode{lock_mode::exclusive};  ///< How it was asked for.
 };
 
-/// An `acquire()` or `try_acquire()` ended without a lease.
+/// An `acquire()`, a `try_acquire()` or a `client::adopt()` ended without a lease.
 struct not_acquired {
     static constexpr std::string_view name{"not_acquired"};  ///< What logs call it.
 
     event::time at{};
     std::string_view lock{};
-    error_code why{};                    ///< What the operation completed with.
-    duration waited{};                   ///< Since the start of the operation.
-    std::uint32_t attempts{0};           ///< How many the operation made.
+    error_code why{};  ///< What the operation completed with.
+    duration waited{};  ///< Since the start of the operation.
+    std::uint32_t attempts{0};  ///< How many the operation made.
     lock_mode mode{lock_mode::exclusive};  ///< How it was asked for.
 };
 
@@ -113,17 +114,17 @@ struct extended {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    duration took{};                     ///< From the request to the majority's answers.
-    duration valid_for{};                ///< What is left of its validity now.
-    std::uint32_t nodes_held{0};         ///< On how many nodes the key is known to be ours.
+    duration took{};  ///< From the request to the majority's answers.
+    duration valid_for{};  ///< What is left of its validity now.
+    std::uint32_t nodes_held{0};  ///< On how many nodes the key is known to be ours.
     lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
 /// How an extension ended that no majority confirmed.
 enum class extension_outcome : std::uint8_t {
-    held,     ///< Fewer confirmed, but with earlier extensions the end of validity moved on.
+    held,  ///< Fewer confirmed, but with earlier extensions the end of validity moved on.
     unknown,  ///< Too few answers. It is repeated while validity lasts.
-    lost,     ///< A majority can no longer hold the lease: `lost` comes next.
+    lost,  ///< A majority can no longer hold the lease: `lost` comes next.
 };
 
 /// The enumerator's name.
@@ -136,10 +137,10 @@ struct extension_failed {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    extension_outcome outcome{};         ///< How it ended.
-    duration took{};                     ///< From the request to its end.
-    duration valid_for{};                ///< What is left of its validity now; not positive if nothing is.
-    std::uint32_t nodes_held{0};         ///< On how many nodes the key is known to be ours.
+    extension_outcome outcome{};  ///< How it ended.
+    duration took{};  ///< From the request to its end.
+    duration valid_for{};  ///< What is left of its validity now; not positive if nothing is.
+    std::uint32_t nodes_held{0};  ///< On how many nodes the key is known to be ours.
     lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
@@ -150,9 +151,9 @@ struct lost {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    error_code why{};                    ///< Condition `lost`.
-    duration held_for{};                 ///< Since it was handed out.
-    duration valid_for{};                ///< What is left for stopping; not positive if nothing is.
+    error_code why{};  ///< Condition `lost`.
+    duration held_for{};  ///< Since it was handed out.
+    duration valid_for{};  ///< What is left for stopping; not positive if nothing is.
     lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
@@ -164,10 +165,10 @@ struct released {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    duration held_for{};                 ///< Until the release began, or the lease was lost.
-    duration took{};                     ///< From then on.
-    error_code result{};                 ///< No error: a majority confirmed. Otherwise `errc::release_unconfirmed`, or why it was lost.
-    bool was_lost{false};                ///< There was a `lost` before.
+    duration held_for{};  ///< Until the release began, or the lease was lost.
+    duration took{};  ///< From then on.
+    error_code result{};  ///< No error: a majority confirmed. Otherwise `errc::release_unconfirmed`, or why it was lost.
+    bool was_lost{false};  ///< There was a `lost` before.
     lock_mode mode{lock_mode::exclusive};  ///< How it is held.
 };
 
@@ -177,8 +178,8 @@ struct handoff {
 
     event::time at{};
     std::string_view lock{};
-    std::uint64_t token{0};              ///< Of the one that was released.
-    duration held_for{};                 ///< Since it was handed out.
+    std::uint64_t token{0};  ///< Of the one that was released.
+    duration held_for{};  ///< Since it was handed out.
 };
 
 /// `lease::detach()`: the lease ended for this client, without a release. A process that has its ticket may go on with it.
@@ -188,7 +189,7 @@ struct detached {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    duration held_for{};                 ///< Since it was handed out.
+    duration held_for{};  ///< Since it was handed out.
 };
 
 /// The body of a `with_lock` went on after its lease had ended.
@@ -198,7 +199,7 @@ struct overrun {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    duration by{};                       ///< From the end of the lease to that of the body.
+    duration by{};  ///< From the end of the lease to that of the body.
 };
 
 /// The watchdog ran so late that a lease had ended meanwhile: this process was paused, or its executor was blocked.
@@ -208,7 +209,7 @@ struct watchdog_late {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    duration by{};                       ///< After the end of its validity.
+    duration by{};  ///< After the end of its validity.
 };
 
 /// A node granted after its attempt had ended: the grant was rolled back.
@@ -226,7 +227,7 @@ struct node_up {
 
     event::time at{};
     std::string_view node{};
-    std::string_view text{};             ///< `node_status::address_text`.
+    std::string_view text{};  ///< `node_status::address_text`.
 };
 
 /// A node's connection ended, or could not be made. Told again only when the reason changes.
@@ -235,8 +236,8 @@ struct node_down {
 
     event::time at{};
     std::string_view node{};
-    error_code why{};                    ///< What ended it.
-    std::string_view text{};             ///< The same in words, with what the server said.
+    error_code why{};  ///< What ended it.
+    std::string_view text{};  ///< The same in words, with what the server said.
 };
 
 /// A connected node has no vote on locks with `lock_options::fencing`. Told again when `admission` changes.
@@ -246,7 +247,7 @@ struct node_excluded {
     event::time at{};
     std::string_view node{};
     redlock::admission_state admission{};  ///< Its new state.
-    std::string_view text{};             ///< Why, for how long, and what to do.
+    std::string_view text{};  ///< Why, for how long, and what to do.
 };
 
 /// A connected node votes on locks with `lock_options::fencing` from now on.

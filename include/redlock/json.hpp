@@ -26,6 +26,7 @@ namespace redlock {
 ///       "tls": {"ca_file": "/etc/redlock/ca.pem", "ca_path": "/etc/redlock/ca", "certificate_file": "/etc/redlock/client.pem",
 ///               "key_file": "/etc/redlock/client.key", "server_name": "redis", "verify": true},
 ///       "client_name": "billing",          "connect_timeout_ms": 2000,
+///       "credentials_timeout_ms": 10000,
 ///       "min_reconnect_delay_ms": 50,      "max_reconnect_delay_ms": 2000,
 ///       "stall_timeout_ms": 3000,          "max_node_queue": 8192,
 ///       "replication_timeout_ms": 200,     "quarantine_folder": "/var/lib/billing/quarantine",
@@ -42,10 +43,10 @@ namespace redlock {
 ///                "extend_interval_ms": 3333, "stop_margin_ms": 1000, "max_hold_ms": 3600000}
 ///     }
 ///
-/// Only `nodes` is required. A node's `tls` is `true`, or an object with the same keys as the one that is for all nodes; without it, or
-/// with `false`, the node is spoken to without TLS (see `node_address`). A node with `sentinel` is a group
-/// (see `sentinel_options`). Keys that are not listed here are errors, since a misspelt one
-/// would be silently without effect.
+/// Only `nodes` is required, or `shards` instead: a list of such lists. A node's `tls` is `true`, or an object with the same keys as the one that is for all
+/// nodes; without it, or with `false`, the node is spoken to without TLS (see `node_address`). A node with `sentinel` is a group (see `sentinel_options`), one
+/// with `{"cluster": {"addresses": ["10.0.2.1"], "shards": 64}}` a Redis Cluster (see `cluster_options`). Keys that are not listed here are errors, since a
+/// misspelt one would be silently without effect.
 struct settings {
     redlock::config client;  ///< For the client's constructor.
     lock_options lock;  ///< What the file says under `lock`, the rest by default.

@@ -146,8 +146,8 @@ public:
     ///
     /// Preconditions: none; an empty, released or lost lease is an error, see below. Nothing is done, without an error, when it is shared already.
     /// Lifetimes: the lease object may be moved or destroyed meanwhile.
-    /// Completion signature: `void(error_code)`; called when a majority has it as a reader's. It is `mode() == lock_mode::shared` from the start of
-    /// this operation on, and stays that whatever the outcome is.
+    /// Completion signature: `void(error_code)`; called when a majority has it as a reader's. If the downgrade begins, `mode()` is `lock_mode::shared`
+    /// from then on, whatever the outcome is.
     /// Executor: the handler's associated executor, by default the client's.
     /// Per-operation cancellation: `terminal` and `partial` stop the waiting, not the downgrade. `total` is ignored.
     /// Errors: `errc::no_majority` (too few nodes confirmed in time; they hear of it with the next extension), `errc::lease_lost` or whatever else
@@ -217,7 +217,7 @@ public:
     /// Per-operation cancellation: `terminal` and `partial` stop the waiting, not the release. `total` is ignored: the release is
     /// already on its way.
     /// Errors: `errc::lease_lost` (or what else ended it: the keys were already gone on a majority, so somebody else may have
-    /// held the lock before this call), `errc::release_unconfirmed` (too few nodes answered; the keys expire within the ttl),
+    /// held the lock before this call), `errc::release_unconfirmed` (too few nodes answered; the keys expire within the ttl and the `lock_delay`),
     /// `errc::not_held`, `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Thread safety: may be started from any thread, not concurrently with other members of the same object.
     /// Source: the distlock page of Redis, "Correct implementation with a single instance" (compare and delete).

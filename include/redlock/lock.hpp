@@ -57,7 +57,7 @@ public:
     /// The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise. Another library that uses the same key with
     /// `SET NX PX` (redsync, node-redlock, redis-py) shares the lock. Throws `std::invalid_argument` if the name is empty or reserved for the
     /// library (its key is `redlock:node`, `redlock:hw`, `redlock:set` or `redlock:wait`, or ends in `:fence`, `:want`, `:published` or `:permits`), if an
-    /// option makes no sense, or if the ttl of a lock with `fencing` is above `config::max_ttl`.
+    /// option makes no sense, or if the ttl and the `lock_delay` of a lock with `fencing` are above `config::max_ttl`.
     template <std::convertible_to<std::string> Name>  // so that a list of names is none of the ways to make a std::string
     lock(client const& owner, Name&& name, lock_options const& options = {})
         : lock{owner, one_name(owner, std::forward<Name>(name)), options}
@@ -67,7 +67,7 @@ public:
     /// Locks several resources at once, all or none: `redlock::lock{nodes, {"a", "b", "c"}}`. Up to 64 names, in any order. The names are sorted, and
     /// each node sets all keys in one step, so two such locks never wait for each other. There is one lease, and its token is larger than all earlier
     /// tokens of each resource. Excludes, and is excluded by, the locks of each single name.
-    /// Throws as above, and if there are no names, too many, or one of them twice.
+    /// Throws as above, and if there are no names, too many, one of them twice, or names of several shards.
     lock(client const& owner, lock_names names, lock_options const& options = {});
 
     /// The client's executor.
@@ -145,7 +145,8 @@ public:
 
     /// Looks at the lock: who holds it, since when, and what was published with it (`lease::publish()`). It acquires nothing and changes nothing.
     ///
-    /// It asks all nodes once, and completes when a majority has answered so that no other answer can change what it says, or after `node_timeout`.
+    /// It asks all nodes once, and completes when a majority has answered so that no other answer can change who holds it, and the newest state that was
+    /// seen, if any, is confirmed; or after `node_timeout`.
     /// Of what was published, it says the newest that it saw, and in `is_confirmed` whether a majority keeps it; a state that is not confirmed may be the
     /// one that the next holder inherits, or not. Nodes that are quarantined are asked as well. Of a lock on several names, the first is looked at.
     ///

@@ -76,7 +76,8 @@ struct lock_options {
     std::chrono::milliseconds poll_interval{5'000};
 
     /// How many times in a row a client hands a lease over to the next of its own acquisitions that wait, without asking the nodes, before other
-    /// clients get their turn. 0: never; up to 1,000,000. Only acquisitions with the same options get the lease. With `fencing` each attempt reserves
+    /// clients get their turn. 0: never; up to 1,000,000. Only acquisitions get the lease whose options shape it in the same way: `acquire_timeout`,
+    /// `max_attempts`, the retry delays, `poll_interval`, `max_local_hold` and `owner` may differ. With `fencing` each attempt reserves
     /// tokens for all these handoffs. Much larger values than the default let the counters outrun the clocks, which costs a second round trip.
     std::uint32_t max_handoffs{64};
 

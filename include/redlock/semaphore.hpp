@@ -190,16 +190,16 @@ private:
 /// Changes the number of permits of a semaphore, whether it is in use or not. From then on clients that say the former number are refused
 /// (`errc::permits_differ`), and those that say the new one are not.
 ///
-/// All nodes have to be told; then the slots that a smaller number takes away are acquired, which waits for those who hold them, and released. While that
+/// All nodes have to be told; then all slots above the new number are acquired, which waits for those who hold them, and released. While that
 /// lasts, there may be as many holders as the larger number allows, and not more. When it completes, there are at most `permits`.
 ///
 /// Preconditions: `client::run` is called; the calling coroutine has an executor whose context is running.
 /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
 /// Completion signature: none of its own: it is an `asio::awaitable`; `co_spawn` it to use any other completion token.
 /// Executor: that of the calling coroutine.
-/// Per-operation cancellation: all types; nodes that were told the new number keep it. Call it again then.
+/// Per-operation cancellation: the types that the calling coroutine observes, by default `terminal`; nodes that were told the new number keep it. Call it again then.
 /// Errors: thrown as `operation_error`: `errc::no_majority` (not all nodes could be told; the text says how many, and names the first of the others and its
-/// reason), `errc::client_not_running` (none was asked), `errc::permits_changing` (another change came first). Thrown as `acquire_error`: `errc::self_deadlock`
+/// reason), `errc::client_not_running` (none was asked), `errc::permits_changing` (another change came first), `errc::client_cancelled`, `asio::error::operation_aborted`, and what `lease::release()` throws. Thrown as `acquire_error`: `errc::self_deadlock`
 /// if the body of a `with_lock` awaits this whose scope holds one of the slots that a smaller number takes away, and what `semaphore::acquire()` throws
 /// (`errc::acquire_timed_out`: the new number counts, but slots above it are still held). Throws `std::invalid_argument` as the constructor of
 /// `semaphore` does.

@@ -33,7 +33,7 @@ enum class admission_state : std::uint8_t {
                    ///< or it is neither Redis nor Valkey (`config::trust_server_identity`).
     uninitialized, ///< It has no record of an admission, or lost it; no client waits for it yet. That begins with the first lock.
     quarantined,   ///< It waits until every lease that it could have granted has expired.
-    catching_up,   ///< It needs the token marks of ceil(N/2) nodes that have their data, and for that they have to answer.
+    catching_up,   ///< It has waited. It needs the token marks of ceil(N/2) nodes that have their data, or others that have waited.
     needs_operator,///< So many nodes lost their data that only an operator can say what was lost (`config::after_majority_loss`).
 };
 

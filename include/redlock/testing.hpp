@@ -119,7 +119,7 @@ private:
 /// Lifetimes: none to care about.
 /// Completion signature: none of its own: it is an `asio::awaitable<void>`.
 /// Executor: the calling coroutine's.
-/// Per-operation cancellation: all types.
+/// Per-operation cancellation: the types that the calling coroutine observes, by default `terminal`.
 /// Errors, thrown as `system_error`: `asio::error::operation_aborted`.
 /// Thread safety: on the thread of the simulation.
 /// Units: any `std::chrono` duration; it is kept in nanoseconds.

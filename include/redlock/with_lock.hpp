@@ -20,7 +20,7 @@ namespace redlock {
 
 /// Acquires the lock, runs `body(lease&)`, which returns an `asio::awaitable`, and releases on every way out.
 ///
-/// When the lease cannot be kept, the body is cancelled `stop_margin` before its validity ends: its current operation
+/// When the lease cannot be kept, the body is cancelled `stop_margin` before its validity ends, or at once if the lease is over before: its current operation
 /// completes with `asio::error::operation_aborted`, like any Asio cancellation. The scope cannot end before the body returns: a
 /// body that ignores cancellation outlives its lease, which `client::status()` counts as an overrun. After such an end the
 /// scope throws a `scope_error`, which says whether the body had returned, and what it threw.

@@ -117,9 +117,11 @@ void validate_place(config const& of)
 {
     if (!of.place) return;
     auto const& [shard, shards] = *of.place;
-    if (!of.shards.empty() || shard >= shards || shards > max_shards)
-        throw config_error{"config::place is for one set of nodes out of at most " + std::to_string(max_shards) + " shards"};
-    if (auto const& cluster = of.nodes.front().cluster; cluster && cluster->shards != shards)
+    auto const& cluster = of.nodes.front().cluster;
+    std::size_t const most = cluster ? std::size_t{max_cluster_shards} : max_shards;
+    if (!of.shards.empty() || shard >= shards || shards > most)
+        throw config_error{"config::place is for one set of nodes out of at most " + std::to_string(most) + " shards"};
+    if (cluster && cluster->shards != shards)
         throw config_error{"config::place is one of " + std::to_string(shards) + " shards, and the Redis Cluster has " +
                            std::to_string(cluster->shards)};
 }

@@ -1,6 +1,6 @@
 // What a client without an observer says in a sentence: why no lock can be had, when it has been so for a while; that a lease was lost, and why; that
 // the executor was blocked, or a node never reached; that several servers answer at one address; that a caller waits for a lease of
-// its own client; that config::bootstrap was used.
+// its own client; that config::bootstrap was used, or nodes recovered.
 //
 // That another client holds a lock is normal and not said. On the strand; the sink is called later, on the client's executor.
 #ifndef REDLOCK_CORE_OUTAGE_LOG_HPP

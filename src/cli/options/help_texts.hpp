@@ -79,7 +79,7 @@ inline constexpr char const* acquire_examples = R"(Examples:
 The lock is held when this command has ended, for so long as the ttl says. A
 process that has the ticket can extend the lock, run a command under it (redlock
 run --ticket), and release it: keep it secret for as long as the lock is held.
-Each use but the release makes another ticket, and the one before is good for
+Extending it prints the next ticket; after any use the old one is good for
 nothing.
 
 With fencing, the ttl must not be above max_ttl_ms of the configuration file (30
