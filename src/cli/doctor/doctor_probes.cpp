@@ -54,6 +54,8 @@ struct trial {
 
 constexpr char const* no_lock = "no lock can be acquired or kept";
 constexpr char const* not_told = "waiting clients are not told of changes, and look by themselves";
+constexpr char const* no_remaining_time =
+    "waiting clients look by themselves, and nobody can use semaphores or hold a read-write lock to read";
 constexpr char const* no_readers = "nobody can hold a read-write lock to read";
 constexpr char const* no_state = "nothing can be published with a lock";
 constexpr char const* no_permits = "no semaphore can be used";
@@ -69,7 +71,7 @@ std::vector<trial> trials(std::string const& name, node_address const& address)
     std::vector<trial> all{
         {"set", {"SET", name, "x", "PX", "0"}, no_lock},
         {"get", {"GET", name}, no_lock},
-        {"pttl", {"PTTL", name}, no_lock},
+        {"pttl", {"PTTL", name}, no_remaining_time, false},
         {"pexpire", {"PEXPIRE", name, "soon"}, no_lock},
         {"exists", {"EXISTS", name}, "no lock of several names can be acquired"},
         {"del", {"DEL", nobody}, "no lock can be released"},

@@ -264,6 +264,11 @@ BOOST_AUTO_TEST_CASE(the_name_of_a_set_and_its_place_among_shards)
                           }),
                           "config::place is one of 32 shards, and the Redis Cluster has 64");
     REDLOCK_TEST_CONTAINS(problem_with([](config& c) { c.place = shard_place{2, 2}; }), "config::place is for one set");
+    REDLOCK_TEST_CONTAINS(problem_with([](config& c) { c.place = shard_place{2, 65}; }), "out of at most 64 shards");
+    BOOST_TEST(problem_with([](config& c) {
+                   c.nodes = {node_address::from_url("redis-cluster://a:1?shards=256")};
+                   c.place = shard_place{200, 256};
+               }) == "");
 }
 
 BOOST_AUTO_TEST_CASE(quarantine_folder)
