@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,8 +73,12 @@ struct played_cluster {
                std::to_string(epoch) + " connected" + slots + '\n';
     }
 
-    std::string said_by(played_redis const& redis, played_server::words const& command) const
+    std::string said_by(played_redis const& redis, played_server::words const& command)
     {
+        if (command.front() == "HELLO") {
+            auto const at = std::find(command.begin(), command.end(), "AUTH");
+            logins.insert(command.end() - at > 2 ? at[1] + ' ' + at[2] : "nobody");
+        }
         if (command.front() == "CLUSTER")
             return text(line("a", lower.port(), "-", " 0-8191", 1) + line("b", upper_port, "-", " 8192-16383", upper_epoch) +
                         line("c", nowhere, "a", "", 1) + line("d", nowhere, "b", "", 2));
@@ -128,6 +133,7 @@ struct played_cluster {
     played_redis at_lower{.run_id = "a", .mode = "cluster", .replicas = 1}, at_upper{.run_id = "b", .mode = "cluster", .replicas = 1};
     played_server lower{io, [this](auto const& command) { return said_by(at_lower, command); }};
     played_server upper{io, [this](auto const& command) { return said_by(at_upper, command); }};
+    std::set<std::string> logins;  // names and passwords
     std::vector<std::shared_ptr<shard_listener>> listeners;
     std::vector<std::unique_ptr<cluster_node>> nodes;
 };
@@ -215,6 +221,7 @@ BOOST_AUTO_TEST_CASE(credentials_that_take_longer_than_a_connection_may_are_wait
     };
     connect();
     BOOST_TEST(until([&] { return up() == shards; }), listeners.front()->said);
+    BOOST_TEST((logins == std::set<std::string>{"user secret"}), "also who asks which server has which slot");
 }
 
 // It may be gone, or of another cluster, by the next time.
