@@ -46,7 +46,7 @@ public:
     // `text`: the names, for people. Precondition: keys are sorted, without duplicates, not empty.
     resource(std::vector<std::string> const& keys, std::string text)
         : hash_{hash_of(keys.front())},
-          first_{keys.front()},
+          first_{std::string_view{keys.front()}},
           more_{std::make_unique<more>(more{{keys.begin() + 1, keys.end()}, std::move(text)})}
     {
         for (std::string const& key : more_->others) hash_ = hash_ * 31 + hash_of(key);
@@ -54,7 +54,7 @@ public:
 
     // One side of a read-write lock. `want`: the key of the wish.
     resource(std::string const& key, std::string text, side of, std::string want)
-        : hash_{hash_of(key)}, first_{key}, more_{std::make_unique<more>(more{{}, std::move(text), {std::move(want)}})}
+        : hash_{hash_of(key)}, first_{std::string_view{key}}, more_{std::make_unique<more>(more{{}, std::move(text), {std::move(want)}})}
     {
         more_->which = of;
         if (is_for_readers()) hash_ = hash_ * 31 + 1;
@@ -63,7 +63,7 @@ public:
     // `wanted` permits of a semaphore. Its keys are all slots, in the order of the pool.
     resource(std::shared_ptr<permit_pool const> of, std::uint32_t wanted, std::string text)
         : hash_{hash_of(of->record) * 31 + 2 + wanted},
-          first_{of->keys.front()},
+          first_{std::string_view{of->keys.front()}},
           more_{std::make_unique<more>(more{{of->keys.begin() + 1, of->keys.end()}, std::move(text)})}
     {
         more_->which = side::permits;
