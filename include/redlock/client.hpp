@@ -32,7 +32,7 @@ namespace redlock {
 /// on that executor may block, give the client an executor of its own (`asio::thread_pool{1}`): a watchdog that cannot run cannot extend
 /// leases. Operations still complete on their callers' executors.
 ///
-/// Of all operations:
+/// For all operations:
 ///
 /// Executor: the handler's associated executor, by default the client's.
 /// Lifetimes: move-only. The destructor calls `cancel()`, which ends the operations. An `io_context`, of the client or of a caller, may be
@@ -43,8 +43,8 @@ class REDLOCK_API client {
 public:
     using executor_type = asio::any_io_executor;  ///< The type of the executor that the client was given.
 
-    /// Makes a client that is not connected yet: call `run()`. `observer` receives an event for each thing that the client does; null:
-    /// none. Throws `config_error`.
+    /// Makes a client that is not connected yet: call `run()`. `observer` receives an event for each thing that the client does; null: no
+    /// observer. Throws `config_error`.
     client(asio::any_io_executor executor, config const& configuration, std::shared_ptr<redlock::observer> observer = nullptr);
 
     /// The same on the executor of an execution context: `client{io, configuration}`.
@@ -96,7 +96,7 @@ public:
     }
 
     /// Takes over a detached lease (`lease::detach()`), in the same or another process, with its tokens; this client extends it from now
-    /// on. The ttl and the `lock_delay` are the ticket's; other options have their defaults, or are given to the other overload.
+    /// on. The ttl and the `lock_delay` are the ticket's; other options have their defaults, or come from the other overload.
     ///
     /// Each node replaces the value of the ticket by a new one, and the adoption succeeds on a majority. All copies of the ticket are then
     /// used up: neither the process that detached the lease nor another adopter can extend or release it. If too few nodes answer, the

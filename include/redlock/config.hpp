@@ -112,7 +112,7 @@ struct REDLOCK_API node_address {
     std::uint16_t database{0};  ///< The number for SELECT.
 
     /// How many replicas must acknowledge the writes of a vote before the vote counts (WAIT). 0 to `max_replicas`; 0: votes count at once.
-    /// If no failover may lose a lock, give the number of all replicas that can be promoted.
+    /// If no failover may lose a lock, set the number of all replicas that can be promoted.
     std::uint16_t replicas{0};
 
     /// Whether the writes of a vote must be on the disks of the server and of `replicas` replicas before the vote counts (WAITAOF). Needs
@@ -165,7 +165,7 @@ struct REDLOCK_API node_address {
     static node_address from_url(std::string_view url);
 
     /// The address, without credentials: `host:port` (an IPv6 address in brackets), `unix:/path`, `host:port,host:port/MASTER` of a group,
-    /// or `host:port,host:port` of a cluster. If TLS does not verify certificates, the text says so.
+    /// or `host:port,host:port` of a cluster. If TLS does not verify certificates, the text shows it.
     std::string to_string() const;
 
     friend bool operator==(node_address const&, node_address const&) = default;
@@ -272,7 +272,7 @@ struct REDLOCK_API config {
 
     /// The absolute path of a folder in which the processes of this machine note since when a node is quarantined, so that even short-lived
     /// processes can admit the node together (docs/fencing.md). The client creates it with mode 0700 when there is something to note, and
-    /// uses it only while it belongs to this user and no other user may write to it. Empty: each process waits anew.
+    /// uses it only while it belongs to this user and no other user may write to it. Empty: each process starts its own wait.
     std::string quarantine_folder{default_quarantine_folder()};
 
     /// How long the servers keep the token counter of a lock that no client uses. Four times `max_ttl` to 365 days.
@@ -308,15 +308,15 @@ struct REDLOCK_API config {
     /// at the end.
     std::string key_format{"raw"};
 
-    /// The name of the set of nodes, so that an application never uses the servers of another one by mistake. The first client that uses
-    /// locks with `fencing` writes it into the record of the set (docs/operations.md, "Which servers belong together"). A client with
-    /// another name fails with `errc::wrong_node_set`. Up to 64 characters of visible ASCII without spaces, not "-". Empty: any set is
-    /// accepted. Not for Redis Clusters.
+    /// The name of the set of nodes, so that an application does not use another one's servers by mistake. The first client that uses locks
+    /// with `fencing` writes it into the record of the set (docs/operations.md, "Which servers belong together"). A client with another
+    /// name fails with `errc::wrong_node_set`. Up to 64 characters of visible ASCII without spaces, not "-". Empty: any name is accepted.
+    /// Not for Redis Clusters.
     std::string set_name{};
 
     /// For a program that uses only one shard and has its nodes in `nodes`: which of `shards`, as in the set's record, these nodes are; of
-    /// a Redis Cluster, which of its shards. All locks of the client are then in that shard, whatever their names: the program must ensure
-    /// that they belong there. The command `redlock` is such a program. None: `nodes` is no shard, or all shards are used. Not settable in
+    /// a Redis Cluster, which of its shards. All locks of the client are then in that shard, regardless of their names: the program must
+    /// ensure that they belong there. The command `redlock` is such a program. None: there are no shards, or all are used. Not settable in
     /// a configuration file.
     std::optional<shard_place> place{};
 
@@ -324,7 +324,7 @@ struct REDLOCK_API config {
     ///
     /// - no acquisition has found a majority for 1.4 seconds (nodes are down or quarantined, or `client::run()` was not called), with the
     ///   reason: once for each cause, and again after a minute. Contention never triggers it;
-    /// - a lease was lost, and why;
+    /// - a lease was lost, and why (not without `auto_extend`);
     /// - nothing ran on the client's executor for about a third of a lease's ttl or longer;
     /// - a node was not usable in the first five seconds;
     /// - several servers answer at one address, as behind a load balancer;

@@ -33,13 +33,12 @@ namespace redlock {
 
 /// The options of an election: `redlock::election{client, "name", "10.0.0.1:8080", {.min_pause = 1s}}`.
 struct election_options {
-    /// The options of the leader's lock. `stop_margin` is the time that a leader has to step down; after a crash, another process leads
-    /// after the ttl. By default, a leader does not hand its lock over within its client, because each term has its own token: if you set
-    /// `lock`, set `max_handoffs = 0`.
+    /// The options of the leader's lock. `stop_margin` is the time that a leader has to step down; after a crash, another process can lead
+    /// when the ttl has passed. By default, a leader does not hand its lock over within its client, because each term has its own token: if
+    /// you set `lock`, set `max_handoffs = 0`.
     lock_options lock{.max_handoffs = 0, .max_local_hold = std::chrono::milliseconds{0}};
 
-    /// The bounds of the random pause before a candidate that lost its leadership campaigns again, so that others come first. 0 ms to 1
-    /// hour.
+    /// The bounds of the random pause before a candidate that lost its leadership campaigns again, so that others can lead. 0 ms to 1 hour.
     std::chrono::milliseconds min_pause{100};
     std::chrono::milliseconds max_pause{1000};  ///< See `min_pause`; not below it.
 
@@ -74,7 +73,7 @@ struct leader_info {
 /// `lead()`, `leader()` and `observe()` are coroutines, which run on the executor of the calling coroutine; their other overloads take any
 /// completion token.
 ///
-/// Of all operations:
+/// For all operations:
 ///
 /// Preconditions: the context of the executor is running. `client::run()` is called, before or during the operation; `lead()` and
 /// `observe()` wait for it, `leader()` for `lock_options::node_timeout`.
@@ -191,7 +190,7 @@ private:
     static asio::awaitable<leader_info> look(lock of);
     static leader_info in(lock_peek const& seen);
 
-    // The first look waits for a majority, as the later ones do: nothing that is seen equals this.
+    // The first look waits for a majority like the later ones, because no result equals this one.
     static lock_peek nothing_yet();
     static asio::awaitable<lock_peek> next_change(lock of, lock_peek last);
 

@@ -53,7 +53,7 @@ enum class errc : std::uint16_t {
     not_durable,  ///< The node granted, but not yet on enough replicas or on disk; rolled back. The text has the number.
     node_queue_full,  ///< The node does not keep up, and its queue is full: it was not asked.
     handshake_refused,  ///< The server refused HELLO: wrong or missing credentials, or a server older than Redis 6.
-    not_a_redis_server,  ///< The server does not speak the Redis protocol.
+    not_a_redis_server,  ///< The server's answers are not in the Redis protocol.
     server_error,  ///< The server answered with an error; its text is in the report.
     unexpected_reply,  ///< The server answered with something that the protocol does not allow here.
     tls_failed,  ///< No TLS connection: an untrusted certificate or a missing file; the text says which.
@@ -70,7 +70,7 @@ enum class errc : std::uint16_t {
     // Semaphores.
     permits_differ,  ///< The nodes keep another number of permits than this client; `change_permits()` changes it.
     too_many_permits,  ///< The number of permits asked for is 0, or larger than the semaphore's.
-    permits_changing,  ///< Another `change_permits()` of this semaphore came first.
+    permits_changing,  ///< Another `change_permits()` of this semaphore was faster.
 
     // Sets of nodes.
     wrong_node_set,  ///< The client's list of nodes is not that of the set to which the servers belong; the text has the difference.

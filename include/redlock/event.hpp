@@ -33,7 +33,7 @@ struct node_vote {
     redlock::vote vote{redlock::vote::pending};  ///< Its vote.
 };
 
-/// Where a lease came from.
+/// The origin of a lease.
 enum class origin : std::uint8_t {
     nodes,  ///< A majority of the nodes granted it.
     handoff,  ///< Another lease of this client was released and handed over, without asking the nodes.
@@ -51,7 +51,7 @@ struct acquired {
     event::time at{};
     std::string_view lock{};
     std::uint64_t token{0};
-    event::origin origin{};              ///< Where it came from.
+    event::origin origin{};  ///< The origin of the lease.
     duration waited{};                   ///< Since the start of the operation.
     std::uint32_t attempts{0};  ///< How many attempts were made, including those that the client itself refused.
     duration valid_for{};  ///< The validity left.

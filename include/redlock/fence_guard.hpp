@@ -22,8 +22,8 @@ namespace redlock {
 
 namespace detail {
 
-// Accepts functions whose write is done when they return. A coroutine's write goes on after that, and would not be under the guard. The same is true
-// of futures and callbacks, but this concept cannot recognise them.
+// Accepts functions that have written when they return. A coroutine writes later, outside the guard. So do futures and callbacks, which
+// this concept cannot recognise.
 template <class F>
 concept fenced_write = std::invocable<F> && !requires { typename std::coroutine_traits<std::invoke_result_t<F>>::promise_type; };
 
@@ -95,7 +95,7 @@ public:
     /// Returns whether `token` is not smaller than any before it; if so, smaller ones are refused from now on. Call it when a holder
     /// begins, before it reads, so that no earlier holder writes between its reading and its writing.
     ///
-    /// It does not protect a later write, because a newer holder may come first: use `run` for writes.
+    /// It does not protect a later write, because a newer holder may be admitted first: use `run` for writes.
     [[nodiscard]] bool admit(std::uint64_t token);
 
     /// The same for a reader of a `rw_lock`.
@@ -111,7 +111,7 @@ private:
 /// The same for many resources. Each has a name, usually that of its lock.
 ///
 /// Resources do not wait for each other. Each name takes less than 200 bytes and its length, until `forget`. Names are not removed
-/// automatically, because this class cannot know how late a write may come.
+/// automatically, because this class cannot know how late a write may arrive.
 ///
 /// Thread safety: all members may be called from any thread at the same time.
 class REDLOCK_API fence_guard {

@@ -40,7 +40,7 @@ namespace redlock {
 /// operation returns. This also applies to tokens with a time limit (`asio::cancel_after`, `asio::cancel_at`), unless a deferred operation
 /// gets the limit when it is started: then a timer of Asio's `system_executor` runs, whose threads call handlers that have no executor.
 ///
-/// Of all operations:
+/// For all operations:
 ///
 /// Preconditions: none.
 /// Executor: the handler's associated executor, by default the client's.
@@ -80,8 +80,8 @@ public:
     explicit operator bool() const noexcept { return state_ != nullptr; }
 
     /// Whether the lock is held now, and will be for `min_left` more. Reads the clock, so the answer is right even when no timer has run.
-    /// Check again right before anything that must not happen without the lock. A lease that could not be extended is invalid from
-    /// `stop_margin` before `valid_until()`.
+    /// Check again right before anything that must not happen without the lock. The watchdog gives up a lease that could not be extended
+    /// `stop_margin` before `valid_until()`; it is invalid from then on.
     [[nodiscard]] bool valid(std::chrono::nanoseconds min_left = {}) const noexcept;
 
     /// When the lease ends unless it is extended: the M-th largest of the nodes' deadlines (M is a majority), each counted from before the
@@ -92,8 +92,8 @@ public:
     /// that have left the set may be counted too. Meaningless after a release.
     [[nodiscard]] std::size_t nodes_held() const noexcept;
 
-    /// How many nodes may lose the key before another client could acquire the lock: held on h of N nodes, with M a majority, h + M - N -
-    /// 1. Zero on a bare majority; with `fencing`, the watchdog then sets the key again on the other nodes.
+    /// How many nodes may lose the key before another client could acquire the lock: held on h of N nodes, with M a majority,
+    /// `h + M - N - 1`. Zero on a bare majority; with `fencing`, the watchdog then sets the key again on the other nodes.
     [[nodiscard]] std::size_t faults_tolerated() const noexcept;
 
     /// The fencing token: larger than the token of every lease on this name that was acquired before this one was requested, regardless of
@@ -135,15 +135,15 @@ public:
         return start<void(error_code), CompletionToken>(token, detail::initiate_on_lease{state_, &detail::lease_core::extend});
     }
 
-    /// Turns the writer of a `rw_lock` into a reader: others may read from then on, and no writer comes in between. The token stays. Does
-    /// nothing if the lease is shared already.
+    /// Turns the writer of a `rw_lock` into a reader: others may read from then on, and no writer holds the lock in between. The token
+    /// stays. Does nothing if the lease is shared already.
     ///
     /// There is no upgrade from reading to writing: two readers that want it would wait for each other forever. Release the lease, acquire
     /// the lock, and read again what was read.
     ///
-    /// Errors: `errc::no_majority` (too few nodes confirmed in time; they learn of it with the next extension), `errc::lease_lost` or the
-    /// other code with which the lease ended, `errc::not_held` (empty or released), `asio::error::operation_not_supported` (the lease is
-    /// not of a `rw_lock`, other leases of its `lock_options::owner` share it, or it had to be set again on a node after a restart),
+    /// Errors: `errc::no_majority` (too few nodes confirmed in time; the next extension informs them), `errc::lease_lost` or the other code
+    /// with which the lease ended, `errc::not_held` (empty or released), `asio::error::operation_not_supported` (the lease is not of a
+    /// `rw_lock`, other leases of its `lock_options::owner` share it, or it had to be set again on a node after a restart),
     /// `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Completion signature: `void(error_code)`; called when a majority has the lease as a reader's. Once the downgrade has begun, `mode()`
     /// is `lock_mode::shared`, and remains so regardless of the outcome.
@@ -159,16 +159,16 @@ public:
     /// previous one. Others read it with `lock::peek()`; the next holder inherits it (`inherited()`), together with the present `token()`.
     ///
     /// Success means that a majority of the nodes has the state: every later holder inherits it or a newer one, while the nodes keep their
-    /// data (on h of N nodes, h + M - N - 1 of them may lose their data). A late publication of a lease with a smaller token never replaces
-    /// it. After an error the state may have been published, or may still be. Nodes keep it for `config::token_retention` after the last
-    /// holder that published or inherited it; while the lease is held, the watchdog renews it and sends it to nodes that return.
+    /// data (on h of N nodes, `h + M - N - 1` of them may lose their data). A late publication of a lease with a smaller token never
+    /// replaces it. After an error the state may have been published, or may still be. Nodes keep it for `config::token_retention` after
+    /// the last holder that published or inherited it; while the lease is held, the watchdog renews it and sends it to nodes that return.
     ///
     /// Errors: `errc::state_too_large`, `errc::state_unsupported` (a lease without tokens, of a reader, or of several names),
     /// `errc::no_majority` (too few nodes answered within `node_timeout`; publish it again), `errc::lease_lost` or the other code with
     /// which the lease ended, `errc::not_held` (empty or released), `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Completion signature: `void(error_code)`.
     /// Per-operation cancellation: `terminal` and `partial` stop the waiting; what was sent to the nodes still counts. `total` is ignored.
-    /// Thread safety: as of all operations. Of several publications in progress, the one that was started last is the newest.
+    /// Thread safety: as for all operations. Of several publications in progress, the one that was started last is the newest.
     /// Source: docs/proof.md, "State that goes with a lock".
     template <asio::completion_token_for<void(error_code)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto publish(std::string value, CompletionToken&& token = {})

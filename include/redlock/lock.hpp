@@ -48,10 +48,9 @@ private:
 /// acquisitions may be started from one lock object; they are independent, and exclude each other.
 ///
 /// Without a completion token, and with `asio::use_awaitable` or `asio::use_future`, `acquire()` and `try_acquire()` throw an
-/// `acquire_error`, whose text has the lock's name and the first failed node's reason; the other operations throw an `operation_error`.
-/// Other tokens get the code.
+/// `acquire_error`, and the other operations an `operation_error`; the text has the lock's name and the reason. Other tokens get the code.
 ///
-/// Of all operations:
+/// For all operations:
 ///
 /// Preconditions: `client::run()` is called, before or during the operation. If it is not, `acquire()` and `wait_changed()` wait
 /// (`acquire()` for at most `acquire_timeout` or `max_attempts`), and the others wait for `lock_options::node_timeout`; then the error is
@@ -70,7 +69,7 @@ public:
     /// Throws `std::invalid_argument` if the name is empty or reserved (its key is `redlock:node`, `redlock:hw`, `redlock:set` or
     /// `redlock:wait`, or ends in `:fence`, `:want`, `:published` or `:permits`), if an option is out of bounds, or if the ttl and the
     /// `lock_delay` of a lock with `fencing` are together above `config::max_ttl`.
-    template <std::convertible_to<std::string> Name>  // so that a list of names is none of the ways to make a std::string
+    template <std::convertible_to<std::string> Name>  // so that a list of names does not convert to a std::string
     lock(client const& owner, Name&& name, lock_options const& options = {})
         : lock{owner, one_name(owner, std::forward<Name>(name)), options}
     {
@@ -100,8 +99,8 @@ public:
     ///
     /// Errors: `errc::acquire_timed_out` (another holder had the lock at the end), `errc::acquire_timed_out_no_majority` (at the end too
     /// few nodes answered to know who holds it); with `max_attempts`, the outcome of the last attempt (`errc::contended`,
-    /// `errc::split_votes`, `errc::no_majority`, `errc::validity_exhausted`); `errc::self_deadlock` (the body of a `with_lock` that holds
-    /// the lock, or one that shares a name with it, awaits this; or the `lock_options::owner` holds a lease that this one cannot share);
+    /// `errc::split_votes`, `errc::no_majority`, `errc::validity_exhausted`); `errc::self_deadlock` (the body of a `with_lock` awaits this,
+    /// and its scope holds the lock or one with a common name; or the `lock_options::owner` holds a lease that this one cannot share);
     /// `errc::ttl_too_long` (no majority allows such a ttl with `fencing`), `errc::wrong_node_set`, `errc::client_not_running`,
     /// `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Completion signature: `void(error_code, lease)`; the lease is empty on error.
@@ -151,9 +150,9 @@ public:
     /// Returns who holds the lock, since when, and what was published with it (`lease::publish()`). Acquires and changes nothing.
     ///
     /// Asks all nodes once, also quarantined ones, until a majority has answered, no other answer can change who holds the lock, and the
-    /// newest published state, if any, is confirmed; or until all have answered, or for `node_timeout`. It reports the newest state seen;
+    /// newest published state, if any, is confirmed; or until all have answered, or for `node_timeout`. Reports the newest state seen;
     /// `is_confirmed` is set if a majority has that state. The next holder may or may not inherit an unconfirmed one. Of a lock on several
-    /// names, it looks at the name that is sorted first.
+    /// names, it reads the first in sorted order.
     ///
     /// Errors: `errc::no_majority` (too few nodes answered), `errc::client_not_running`, `errc::client_cancelled`,
     /// `asio::error::operation_aborted`.
@@ -166,10 +165,9 @@ public:
             token, detail::initiate_peek{core_, detail::peek_request{what_, {}}});
     }
 
-    /// Waits until the lock looks different from `last`, which `peek()` or this function returned, and returns what it sees then. The nodes
-    /// report changes, after which the client looks again; it also looks after 30 s at the latest, when the lock should have expired, and,
-    /// where `CLIENT TRACKING` is forbidden, every `lock_options::poll_interval`. Extensions do not end the wait. While too few nodes
-    /// answer, it keeps asking.
+    /// Waits until the lock looks different from `last`, which `peek()` or this function returned, and returns the new state. The client
+    /// asks the nodes again when they report a change, when the lock should have expired, after at most 30 s, and, where `CLIENT TRACKING`
+    /// is forbidden, every `lock_options::poll_interval`. Extensions do not end the wait. While too few nodes answer, it keeps asking.
     ///
     /// Errors: `errc::client_cancelled`, `asio::error::operation_aborted`.
     /// Completion signature: `void(error_code, lock_peek)`.

@@ -27,7 +27,7 @@ struct published_state {
 
 namespace detail {
 
-// Tells two looks at a lock apart that read the same.
+// Distinguishes states that compare equal otherwise.
 struct peek_marks {
     std::uint64_t holder{0};  // a hash of the holder's value
     std::uint64_t rank{0};
@@ -40,15 +40,14 @@ struct peek_marks {
 
 /// What `lock::peek()` saw: true at a moment between the call and its completion, and possibly outdated.
 struct lock_peek {
-    lock_peek() = default;  ///< A constructor, so that it is not an aggregate: g++ 12 destroys temporary aggregates twice inside co_await
-    ///< expressions.
+    lock_peek() = default;  ///< Not an aggregate: g++ 12 destroys those twice if temporary in co_await expressions.
 
     bool held{false};  ///< A majority of the nodes has the lock's key, all for the same holder; or readers hold it.
     std::string host{};  ///< The holder's host, from its value. Empty: not held, held by readers, or by another library.
     std::uint64_t pid{0};  ///< The holder's process id.
     std::string label{};  ///< `config::label` of the holder.
-    std::optional<std::chrono::system_clock::time_point>
-        since{};  ///< When the holder began to acquire it, in whole seconds of the holder's clock.
+    /// When the holder began to acquire it, in whole seconds of the holder's clock.
+    std::optional<std::chrono::system_clock::time_point> since{};
     published_state state{};  ///< The last published state, by the present holder or an earlier one.
     bool is_holders{false};  ///< Whether the present holder published `state`.
     bool is_confirmed{false};  ///< `state` was seen on a majority: the next holder inherits it or a newer one.

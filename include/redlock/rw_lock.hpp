@@ -36,14 +36,14 @@ namespace redlock {
 /// Effect on other libraries while readers hold the lock: their `GET` of the key fails with WRONGTYPE, also in a script that releases or
 /// extends an expired lock. Such a script releases no reader; an unconditional DEL releases all.
 ///
-/// Not offered, because it cannot be made correct:
+/// Not offered:
 /// - An upgrade from reading to writing: two readers that want it would wait for each other forever. In the body of a `with_shared_lock`,
 ///   and for a `lock_options::owner` that reads, `acquire()` fails with `errc::self_deadlock`. `lease::downgrade()` is the opposite.
 /// - Several names in one lock, some to read and some to write: one token for all of them has no proof (docs/proof.md). The constructors
 ///   for this are deleted.
 /// - Readers without tokens: nodes that lost their data could admit a writer beside them.
 ///
-/// Of all operations:
+/// For all operations:
 ///
 /// Preconditions: `client::run()` is called, before or during the operation; otherwise as with `lock`.
 /// Executor: the handler's associated executor, by default the client's.
@@ -134,7 +134,7 @@ public:
         return writer_.try_acquire(report, std::forward<CompletionToken>(token));
     }
 
-    /// Acquires the lock to read, and waits while another client writes, or while a writer waits that came first. One round trip otherwise.
+    /// Acquires the lock to read, and waits while another client writes, or while an earlier writer waits. One round trip otherwise.
     ///
     /// The lease is separate from those of other readers, also of this client. Its token is larger than the tokens of all earlier writers,
     /// and smaller than those of all later ones; readers may share a token. `lease::mode()` is `lock_mode::shared`. An owner

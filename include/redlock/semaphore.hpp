@@ -27,7 +27,7 @@ struct semaphore_options {
     /// How many leases there are at the same time. 1 to 64, the same for all clients; no default.
     std::uint32_t permits{0};
 
-    /// The other options, as of a lock: `{.permits = 4, .lock = {.ttl = 30s}}`. `fencing` must be on, and `owner` empty.
+    /// The other options, as for a lock: `{.permits = 4, .lock = {.ttl = 30s}}`. `fencing` must be on, and `owner` empty.
     lock_options lock{};
 
     friend bool operator==(semaphore_options const&, semaphore_options const&) = default;
@@ -46,14 +46,14 @@ static_assert(std::is_trivially_copyable_v<semaphore_options> && std::is_trivial
 /// The number of permits must be the same for all clients. The nodes keep it, and refuse clients configured with a different number
 /// (`errc::permits_differ`). `change_permits()` changes it.
 ///
-/// Not offered, because it cannot be made correct:
-/// - An order of the leases: tokens are unique and increasing for each slot, but not comparable between slots. A resource has to keep the
+/// Not offered:
+/// - An order of the leases: tokens are unique and increasing for each slot, but not comparable between slots. A resource must keep the
 ///   largest token of each slot (docs/semaphores.md).
 /// - First come, first served.
 /// - Acquiring more permits while holding some: two such clients could wait for each other forever. `acquire(3)` takes all or none.
 /// - Permits without tokens: nodes that lost their data could grant more permits than there are.
 ///
-/// Of all operations:
+/// For all operations:
 ///
 /// Preconditions: `client::run()` is called, before or during the operation; otherwise as with `lock`, and `available()` as `lock::peek()`.
 /// Executor: the handler's associated executor, by default the client's.
@@ -81,10 +81,11 @@ public:
     lock_options const& options() const noexcept { return one_.options(); }
 
     /// Acquires one permit, and waits while others hold all of them. One round trip if permits are free; two if the nodes gave different
-    /// slots to clients that asked at the same moment.
+    /// slots, as when several clients ask at the same moment.
     ///
     /// Errors: those of `lock::acquire()`, where `errc::contended` and `errc::acquire_timed_out` mean that no permit was free;
-    /// `errc::permits_differ`; `errc::self_deadlock` if the body of a `with_lock` awaits this, and its scope leaves too few permits.
+    /// `errc::permits_differ`; `errc::self_deadlock` if the body of a `with_lock` awaits this, and its scope holds so many permits that too
+    /// few are left.
     /// Completion signature: `void(error_code, lease)`; the lease is empty on error.
     /// Per-operation cancellation: as `lock::acquire()`.
     /// Source: docs/proof.md, "At most K".
@@ -185,12 +186,11 @@ private:
 ///
 /// Preconditions: `client::run()` is called; the context of the calling coroutine's executor is running.
 /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
-/// Errors: thrown as `operation_error`: `errc::no_majority` (not all nodes could be reached; the text has their number and the first
-/// failure), `errc::client_not_running` (no node was asked), `errc::permits_changing` (another change came first),
-/// `errc::client_cancelled`, `asio::error::operation_aborted`, and the errors of `lease::release()`. Thrown as `acquire_error`: the errors
-/// of `semaphore::acquire()`: with `errc::acquire_timed_out` the new number is in effect, but slots above it are still held;
-/// `errc::self_deadlock` if the scope of a `with_lock` whose body awaits this holds one of these slots. Throws `std::invalid_argument` as
-/// the constructor of `semaphore`.
+/// Errors: thrown as `operation_error`: `errc::no_majority` (not all nodes have the new number; the text has the first failure),
+/// `errc::client_not_running` (no node was asked), `errc::permits_changing` (another change was faster), `errc::client_cancelled`,
+/// `asio::error::operation_aborted`, and the errors of `lease::release()`. Thrown as `acquire_error`: the errors of `semaphore::acquire()`:
+/// with `errc::acquire_timed_out` the new number is in effect, but slots above it are still held; `errc::self_deadlock` if the scope of a
+/// `with_lock` whose body awaits this holds one of these slots. Throws `std::invalid_argument` as the constructor of `semaphore`.
 /// Completion signature: none; an `asio::awaitable<void>`. The other overload takes any completion token.
 /// Executor: that of the calling coroutine.
 /// Per-operation cancellation: the types that the calling coroutine allows, by default `terminal`. Nodes that have the new number keep it:

@@ -78,7 +78,8 @@ struct client_counters {
     std::uint64_t self_deadlocks{0};  ///< Acquisitions that failed with `errc::self_deadlock`.
     std::uint64_t late_grants_undone{0};  ///< Grants that arrived after their attempt had ended; rolled back.
     std::uint64_t extensions_renewed{0};  ///< Extensions that a majority confirmed.
-    std::uint64_t extensions_held{0};  ///< Extensions that fewer nodes confirmed, but whose validity grew together with earlier ones.
+    std::uint64_t extensions_held{0};  ///< Extensions that fewer nodes confirmed, after which the validity still grew thanks to earlier
+    ///< ones.
     std::uint64_t extensions_unknown{0};  ///< Extensions with too few answers; repeated while the lease is valid.
     std::uint64_t extensions_lost{0};  ///< Extensions after which a majority could no longer hold the lease.
     std::uint64_t recreated{0};  ///< Keys that were missing on a node and were set again.
