@@ -259,11 +259,11 @@ struct REDLOCK_API config {
     bool bootstrap{false};
 
     /// Where no node has data, or a majority has none, the nodes without data wait until all leases that they may have lost are over. If
-    /// true, this time counts from the start of a server whose INFO shows that it has lost nothing since (Redis up to 8.6, Valkey up to
-    /// 9.1). A server that has run for longer than that, and 2 s for rounding, votes at once. This relies on the servers' wall clocks: a
-    /// step forward after the server's start, as by NTP at boot, makes the server look older than it is. It also relies on addresses that
-    /// have not led to another server since. If false, the time counts from when a client first sees the node; so it does with
-    /// `trust_server_identity`, in a Redis Cluster, and in a set whose members were changed.
+    /// true, that time counts from the start of a server whose INFO shows that it has lost nothing since (Redis up to 8.6, Valkey up to
+    /// 9.1), with 2 s for rounding, so that servers that have run long enough vote at once. Set it to false if a server's clock may be
+    /// stepped forward after its start, as by NTP at boot, or if an address may lead to another, empty server. If false, and always with
+    /// `trust_server_identity`, in a Redis Cluster and in a set whose members were changed, the time counts from when a client first sees
+    /// the node.
     bool trust_uptime{true};
 
     /// What happens when a majority of the nodes has lost its data and the others have not. If all nodes have lost theirs, they vote again
@@ -282,17 +282,15 @@ struct REDLOCK_API config {
     /// time per message is worth more than the losses of data that it misses.
     identity_check identity{identity_check::every_message};
 
-    /// Whether servers that are neither Redis nor Valkey are admitted for locks with `fencing`. A node is admitted under the id of its
-    /// server (`master_replid` in INFO replication). Redis and Valkey change the id at each start and promotion, so a server that lost its
-    /// data has another id. Other programs may keep theirs, and would vote without a quarantine; by default they get no vote, and
-    /// `client_status` names the program. Set this only if the ids of all nodes change with each loss of data. Locks without `fencing` do
-    /// not depend on ids.
+    /// Whether servers other than Redis and Valkey are admitted for locks with `fencing`. A node is admitted under its server's id
+    /// (`master_replid` in INFO replication), which Redis and Valkey change at each start and promotion, so that a loss of data shows. A
+    /// server that keeps its id would vote without a quarantine; so others get no vote by default, and `client_status` names the program.
+    /// Set this only if the ids of all nodes change with each loss of data. Locks without `fencing` do not depend on ids.
     bool trust_server_identity{false};
 
-    /// Promises that at most one thread runs the client's executor, so that no two handlers run at the same time there (Asio's "implicit
-    /// strand"). The client then needs no strand of its own and is faster (docs/performance.md); on an `asio::strand` it needs none anyway.
-    /// Operations may still be started from any thread. If two threads run the executor, behaviour is undefined. Not settable in a
-    /// configuration file, because it is a property of the program.
+    /// Promises that at most one thread runs the client's executor (Asio's "implicit strand"). The client then needs no strand of its own
+    /// and is faster (docs/performance.md); on an `asio::strand` it needs none anyway. Operations may still be started from any thread. If
+    /// two threads run the executor, behaviour is undefined. Not settable in a configuration file, because it is a property of the program.
     bool implicit_strand{false};
 
     /// Defaults for all nodes with TLS: the values of members that are empty in their `node_address::tls`.

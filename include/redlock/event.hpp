@@ -87,7 +87,8 @@ struct attempt_failed {
     lock_mode mode{lock_mode::exclusive};  ///< How it was asked for.
 };
 
-/// An `acquire()`, a `try_acquire()` or a `client::adopt()` ended without a lease.
+/// An `acquire()`, a `try_acquire()` or a `client::adopt()` ended without a lease. Not for an `adopt()` that failed before the nodes were
+/// asked.
 struct not_acquired {
     static constexpr std::string_view name{"not_acquired"};  ///< Its name in logs.
 
@@ -167,7 +168,7 @@ struct released {
     std::string_view lock{};
     std::uint64_t token{0};
     duration held_for{};  ///< Until the release began or the lease was lost.
-    duration took{};  ///< From then on.
+    duration took{};  ///< From the start of the release to its end.
     error_code result{};  ///< No error: a majority confirmed. Otherwise `errc::release_unconfirmed`, or why the lease was lost.
     bool was_lost{false};  ///< Whether a `lost` preceded.
     lock_mode mode{lock_mode::exclusive};  ///< How it is held.
@@ -231,7 +232,7 @@ struct node_up {
     std::string_view text{};  ///< `node_status::address_text`.
 };
 
-/// A node's connection ended or could not be made. Reported again only if the reason changes.
+/// A node's connection ended or could not be made. While the node stays down, reported again only if the reason or its text changes.
 struct node_down {
     static constexpr std::string_view name{"node_down"};  ///< Its name in logs.
 

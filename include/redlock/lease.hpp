@@ -37,8 +37,8 @@ namespace redlock {
 /// the lock's name and the reason. Other tokens get the code.
 ///
 /// Operations on an empty lease complete with `errc::not_held`: on the handler's associated executor, or, if it has none, before the
-/// operation returns. This also applies to tokens with a time limit (`asio::cancel_after`, `asio::cancel_at`), unless a deferred operation
-/// gets the limit when it is started: then a timer of Asio's `system_executor` runs, whose threads call handlers that have no executor.
+/// operation returns. A time limit (`asio::cancel_after`, `asio::cancel_at`) makes no difference, unless a deferred operation gets it when
+/// it is started: its timer then uses Asio's `system_executor`, whose threads call handlers without an executor.
 ///
 /// For all operations:
 ///

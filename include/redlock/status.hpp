@@ -55,9 +55,7 @@ struct node_status {
     std::chrono::milliseconds last_clock_step{0};  ///< The last step; negative: back.
     std::string clock_text;  ///< Why it may not grant locks because of that, and for how long; empty if it may.
     std::string primary;  ///< The primary of a usable group (`node_address::sentinel`), as `host:port`. Otherwise empty.
-    std::string
-        login_text;  ///< Why new credentials from `config::credentials` could not be applied to open connections; the client tries again.
-    ///< Otherwise empty.
+    std::string login_text;  ///< Why open connections did not get new credentials yet (`config::credentials`). Otherwise empty.
     std::string address_text;  ///< What shows that several servers answer at the address, as behind a load balancer. Otherwise empty.
     std::size_t shard{0};  ///< The index of its set of nodes in `config::shards`.
     bool is_group{false};  ///< Whether it is a group, whose Sentinels may name another server next time.

@@ -196,7 +196,7 @@ public:
     std::size_t nodes() const noexcept;  ///< The number of nodes.
 
     /// Creates another running client of these nodes, like another instance of a service. `name` appears in `holding::who`; `observer` is
-    /// as for any client. Throws `std::invalid_argument` if the name is empty or in use.
+    /// as for any client. Throws `std::invalid_argument` if the name is empty, in use, or "elsewhere".
     redlock::client make_client(std::string name, std::shared_ptr<redlock::observer> observer = nullptr);
 
     /// Runs a coroutine to its end, while virtual time passes as needed. Returns its result or throws its exception. Throws
@@ -228,8 +228,8 @@ public:
     /// Time passes and nothing runs, as when a process is stopped or a machine suspended. What is due meanwhile runs afterwards, late.
     void pause(duration time);
 
-    /// Another party, none of these clients, gets the lock on all nodes, for `ttl` and with a larger token. Throws `std::logic_error` if
-    /// the lock is held: see `lose()`.
+    /// Another party, none of these clients, gets the lock on all nodes, for `ttl` (1 ms to `max_ttl`) and with a larger token. Throws
+    /// `std::logic_error` if the lock is held (see `lose()`), and `std::invalid_argument` for another `ttl`.
     void hold_elsewhere(std::string_view name, std::chrono::milliseconds ttl = std::chrono::seconds{10});
 
     /// Releases that lock, and notifies waiters. Does nothing if it is not held elsewhere.
