@@ -114,7 +114,7 @@ public:
         return start<CompletionToken>(nullptr, false, token);
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
@@ -140,7 +140,7 @@ public:
         return start<CompletionToken>(nullptr, true, token);
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {

@@ -109,7 +109,7 @@ public:
         return writer_.acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
@@ -127,7 +127,7 @@ public:
         return writer_.try_acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
@@ -150,7 +150,7 @@ public:
         return reader_.acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
     {
@@ -168,7 +168,7 @@ public:
         return reader_.try_acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
     {

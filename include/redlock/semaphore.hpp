@@ -95,7 +95,7 @@ public:
         return one_.acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
@@ -115,7 +115,7 @@ public:
         return several(count).acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(std::uint32_t count, attempt_report& report, CompletionToken&& token = {}) const
     {
@@ -134,7 +134,7 @@ public:
         return one_.try_acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
@@ -148,7 +148,7 @@ public:
         return several(count).try_acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(std::uint32_t count, attempt_report& report, CompletionToken&& token = {}) const
     {

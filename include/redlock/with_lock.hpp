@@ -56,7 +56,7 @@ template <class Body>
     return detail::run_with_lock<std::decay_t<Body>>(std::move(resource), nullptr, std::forward<Body>(body));
 }
 
-/// The same, and fills `report` when the acquisition ends. `report` must live until the scope ends.
+/// The same, and fills `report` when the acquisition ends. It must live until the scope ends.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
 [[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(lock resource, attempt_report& report,
@@ -75,7 +75,7 @@ template <class Body>
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::writer_of(resource), nullptr, std::forward<Body>(body));
 }
 
-/// The same, and fills `report` when the acquisition ends. `report` must live until the scope ends.
+/// The same, and fills `report` when the acquisition ends. It must live until the scope ends.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
 [[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(rw_lock resource, attempt_report& report,
@@ -94,7 +94,7 @@ template <class Body>
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::one_permit_of(resource), nullptr, std::forward<Body>(body));
 }
 
-/// The same, and fills `report` when the acquisition ends. `report` must live until the scope ends.
+/// The same, and fills `report` when the acquisition ends. It must live until the scope ends.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
 [[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, attempt_report& report,
@@ -114,7 +114,7 @@ template <class Body>
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::permits_of(resource, count), nullptr, std::forward<Body>(body));
 }
 
-/// The same, and fills `report` when the acquisition ends. `report` must live until the scope ends.
+/// The same, and fills `report` when the acquisition ends. It must live until the scope ends.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
 [[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_lock(semaphore resource, std::uint32_t count,
@@ -142,7 +142,7 @@ template <class Body>
     return detail::run_with_lock<std::decay_t<Body>>(detail::access::reader_of(resource), nullptr, std::forward<Body>(body));
 }
 
-/// The same, and fills `report` when the acquisition ends. `report` must live until the scope ends.
+/// The same, and fills `report` when the acquisition ends. It must live until the scope ends.
 template <class Body>
     requires detail::scope_body<std::decay_t<Body>, lease&>
 [[nodiscard]] asio::awaitable<detail::scope_result_t<std::decay_t<Body>, lease&>> with_shared_lock(rw_lock resource, attempt_report& report,
