@@ -68,9 +68,10 @@ function(redlock_precompile target)
     endif()
 endfunction()
 
-# Takes them from another target with the same options, where there is one.
+# Takes them from another target with the same options, where there is one. Not where code is optimised: g++ warns of the standard library's then, as if
+# it was ours.
 function(redlock_take_headers_of other)
-    if(TARGET ${other})
+    if(TARGET ${other} AND CMAKE_BUILD_TYPE STREQUAL "Debug")
         foreach(target IN LISTS ARGN)
             target_precompile_headers(${target} REUSE_FROM ${other})
         endforeach()

@@ -1,12 +1,13 @@
 // Without coroutines: each operation calls a function when it is done.
 //
-//   callbacks redis-urls...
+//   callbacks URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/io_context.hpp>
 
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 
 using redlock::error_code;
 using namespace std::chrono_literals;
@@ -54,6 +55,7 @@ private:
 
 int main(int argc, char** argv)
 try {
+    if (argc < 2) throw std::invalid_argument{"usage: callbacks URL..."};
     boost::asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
     redlock::client nodes{io.get_executor(), config};

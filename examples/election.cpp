@@ -1,6 +1,6 @@
 // One leader among many processes, and everybody knows where it is. A leader that cannot prove that it leads steps down in time, and campaigns again.
 //
-//   election ADDRESS redis-urls...
+//   election ADDRESS URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -9,9 +9,9 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 namespace asio = boost::asio;
@@ -40,8 +40,9 @@ asio::awaitable<void> follow(redlock::election election)
 
 int main(int argc, char** argv)
 try {
+    if (argc < 3) throw std::invalid_argument{"usage: election ADDRESS URL..."};
     asio::io_context io;
-    redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
+    redlock::config config = redlock::config::from_urls({argv + 2, argv + argc});
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
 

@@ -1,6 +1,6 @@
 // At most four exports at the same time, on however many hosts: each one needs a permit, and the database refuses who has lost its own.
 //
-//   exports redis-urls...
+//   exports URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -12,6 +12,7 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <stdexcept>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -38,6 +39,7 @@ asio::awaitable<void> export_once(redlock::client& nodes, warehouse& to)
 
 int main(int argc, char** argv)
 try {
+    if (argc < 2) throw std::invalid_argument{"usage: exports URL..."};
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
     redlock::client one{io.get_executor(), config};

@@ -1,6 +1,6 @@
 // A write that PostgreSQL refuses when it comes too late: the lease's token goes with it, and the row knows the largest that it has seen.
 //
-//   fenced_write_postgres 'host=... dbname=...' redis://node [redis://node ...]
+//   fenced_write_postgres 'host=... dbname=...' URL...
 //
 // The table; tokens are larger than 1, and 0, which is no token, is refused:
 //
@@ -57,12 +57,12 @@ asio::awaitable<void> deposit(redlock::client& nodes, PGconn* data)
 
 int main(int argc, char** argv)
 {
-    std::vector<std::string> const urls(argv + (argc < 2 ? 1 : 2), argv + argc);
     try {
-        connection const data{PQconnectdb(argc < 2 ? "" : argv[1])};
+        if (argc < 3) throw std::invalid_argument{"usage: fenced_write_postgres CONNINFO URL..."};
+        connection const data{PQconnectdb(argv[1])};
         if (PQstatus(data.get()) != CONNECTION_OK) throw std::runtime_error{PQerrorMessage(data.get())};
         asio::thread_pool threads{2};  // libpq blocks one of them; the watchdog needs the other
-        redlock::config config = redlock::config::from_urls(urls);
+        redlock::config config = redlock::config::from_urls({argv + 2, argv + argc});
         redlock::client nodes{threads.get_executor(), config};
         nodes.run(asio::detached);
         asio::co_spawn(threads, deposit(nodes, data.get()), asio::use_future).get();

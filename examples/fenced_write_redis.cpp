@@ -1,6 +1,6 @@
 // A write that Redis refuses when it comes too late: the lease's token goes with it, and a script compares it with the one in the data.
 //
-//   fenced_write_redis redis://resource redis://node [redis://node ...]
+//   fenced_write_redis RESOURCE URL...        RESOURCE: the URL of the server that has the data
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -13,6 +13,7 @@
 #include <exception>
 #include <iostream>
 #include <optional>
+#include <stdexcept>
 
 namespace asio = boost::asio;
 namespace redis = boost::redis;
@@ -47,14 +48,14 @@ asio::awaitable<void> count(redlock::client& nodes, redis::connection& data)
 
 int main(int argc, char** argv)
 {
-    std::vector<std::string> const urls(argv + 1, argv + argc);
     try {
-        auto const resource = redlock::node_address::from_url(urls.empty() ? "" : urls.front());
+        if (argc < 3) throw std::invalid_argument{"usage: fenced_write_redis RESOURCE URL..."};
+        auto const resource = redlock::node_address::from_url(argv[1]);
         redis::config settings;
         settings.addr = {resource.host, std::to_string(resource.port)};
         settings.reconnect_wait_interval = {};
         asio::io_context io;
-        redlock::config config = redlock::config::from_urls({urls.begin() + 1, urls.end()});
+        redlock::config config = redlock::config::from_urls({argv + 2, argv + argc});
         redlock::client nodes{io.get_executor(), config};
         nodes.run(asio::detached);
         auto const ended = [](redlock::error_code e) {

@@ -1,10 +1,11 @@
 // A critical section: the lease is extended while the body runs, and if it cannot be, the body is cancelled before the lease ends.
 //
-//   first_lock redis://host:port [redis://host:port ...]
+//   first_lock URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio.hpp>
 
+#include <exception>
 #include <iostream>
 
 namespace asio = boost::asio;
@@ -23,10 +24,13 @@ asio::awaitable<void> nightly_report(redlock::config config)
 }
 
 int main(int argc, char** argv)
-{
+try {
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
     asio::io_context io;
     auto done = asio::co_spawn(io, nightly_report(config), asio::use_future);
     io.run();
     done.get();
+} catch (std::exception const& e) {
+    std::cerr << "first_lock: " << e.what() << '\n';
+    return 1;
 }

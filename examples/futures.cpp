@@ -1,6 +1,6 @@
 // In a program of threads that wait: the client has a thread of its own, and others ask it for futures.
 //
-//   futures redis-urls...
+//   futures URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/thread_pool.hpp>
@@ -9,6 +9,7 @@
 #include <exception>
 #include <future>
 #include <iostream>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -17,6 +18,7 @@ using namespace std::chrono_literals;
 
 int main(int argc, char** argv)
 try {
+    if (argc < 2) throw std::invalid_argument{"usage: futures URL..."};
     asio::thread_pool network{1};  // so that no work of ours keeps the watchdog from its own
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
     redlock::client nodes{network.get_executor(), config};

@@ -1,6 +1,6 @@
 // A worker of many, on as many hosts as you like: of each job of a list, one of them does it.
 //
-//   job_runner redis-urls... < jobs
+//   job_runner URL... < JOBS
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -12,6 +12,7 @@
 
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -51,6 +52,7 @@ asio::awaitable<void> work(redlock::client& nodes, std::vector<std::string> jobs
 
 int main(int argc, char** argv)
 try {
+    if (argc < 2) throw std::invalid_argument{"usage: job_runner URL... < JOBS"};
     std::vector<std::string> jobs;
     for (std::string job; std::getline(std::cin, job);) jobs.push_back(job);
     asio::io_context io;

@@ -1,6 +1,6 @@
 // One leader at a time among many processes: it leads as long as it can prove it, steps down in time when it cannot, and stands again.
 //
-//   leader NAME redis-urls...
+//   leader NAME URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -11,6 +11,7 @@
 
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 namespace asio = boost::asio;
@@ -34,21 +35,25 @@ asio::awaitable<void> lead(std::string const& who, redlock::lease& lease)
 asio::awaitable<void> campaign(redlock::client& nodes, std::string who)
 {
     redlock::lock lock{nodes, "leader", {.ttl = 2s, .extend_interval = 500ms, .stop_margin = 400ms}};
+    asio::steady_timer pause{co_await asio::this_coro::executor};
     for (;;) {
         auto body = [&who](redlock::lease& lease) -> asio::awaitable<void> { co_await lead(who, lease); };
         try {
             co_await redlock::with_lock(lock, body);
-        } catch (boost::system::system_error const& e) {
-            if (e.code() == redlock::errc::client_cancelled || e.code() == asio::error::operation_aborted) co_return;
-            std::cout << who << ": " << e.code().message() << std::endl;  // and stands again, as soon as there is a majority
+        } catch (redlock::system_error const& e) {
+            if (e.code() == redlock::errc::client_cancelled) co_return;
+            std::cout << who << ": " << e.what() << std::endl;
         }
+        pause.expires_after(500ms);  // an error may come at once, again and again
+        co_await pause.async_wait();
     }
 }
 
 int main(int argc, char** argv)
 try {
+    if (argc < 3) throw std::invalid_argument{"usage: leader NAME URL..."};
     asio::io_context io;
-    redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
+    redlock::config config = redlock::config::from_urls({argv + 2, argv + argc});
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
     asio::signal_set signals{io, SIGINT, SIGTERM};

@@ -1,10 +1,11 @@
 // A service that says what its locks are doing: a log on standard error, and metrics for Prometheus at /metrics.
 //
-//   observing PORT redis://host:port [redis://host:port ...]
+//   observing PORT URL...
 #include <redlock/json_log.hpp>
 #include <redlock/prometheus.hpp>
 #include <redlock/redlock.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -17,6 +18,11 @@
 
 #include <exception>
 #include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
@@ -50,27 +56,34 @@ asio::awaitable<void> serve(tcp::acceptor& acceptor, redlock::prometheus const& 
 asio::awaitable<void> work(redlock::client& nodes)
 {
     redlock::lock lock{nodes, "reports:hourly", {.ttl = 10s}};
+    asio::steady_timer timer{co_await asio::this_coro::executor};
     for (;;) {
-        redlock::lease lease = co_await lock.acquire(asio::use_awaitable);
-        asio::steady_timer report{co_await asio::this_coro::executor, 100ms};
-        co_await report.async_wait(asio::use_awaitable);
-        co_await lease.release(asio::use_awaitable);
+        redlock::error_code error;
+        redlock::lease lease;
+        std::tie(error, lease) = co_await lock.acquire(asio::as_tuple(asio::use_awaitable));
+        if (error == redlock::errc::client_cancelled) co_return;
+        timer.expires_after(error ? 1s : 100ms);  // a pause before the next attempt, or the report
+        co_await timer.async_wait(asio::use_awaitable);
     }
 }
 
 int main(int argc, char** argv)
 try {
+    if (argc < 3) throw std::invalid_argument{"usage: observing PORT URL..."};
     asio::io_context io;
-    tcp::acceptor acceptor{io, {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(std::stoi(argc > 1 ? argv[1] : "0"))}};
+    tcp::acceptor acceptor{io, {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(std::stoi(argv[1]))}};
     auto const metrics = std::make_shared<redlock::prometheus>();
     std::vector<std::shared_ptr<redlock::observer>> const both{metrics, std::make_shared<redlock::json_log>(std::cerr)};
-    redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
+    redlock::config config = redlock::config::from_urls({argv + 2, argv + argc});
     redlock::client nodes{io.get_executor(), config, std::make_shared<redlock::observers>(both)};
     nodes.run([&](redlock::error_code) { io.stop(); });
     asio::signal_set signals{io, SIGINT, SIGTERM};
     signals.async_wait([&](redlock::error_code, int) { nodes.cancel(); });
-    asio::co_spawn(io, work(nodes), asio::detached);  // until the client is cancelled
-    asio::co_spawn(io, serve(acceptor, *metrics), asio::detached);
+    auto const failed = [](std::exception_ptr e) {  // none of the two ends unseen
+        if (e) std::rethrow_exception(e);
+    };
+    asio::co_spawn(io, work(nodes), failed);
+    asio::co_spawn(io, serve(acceptor, *metrics), failed);
     std::cout << "http://127.0.0.1:" << acceptor.local_endpoint().port() << "/metrics" << std::endl;
     io.run();
 } catch (std::exception const& e) {

@@ -1,7 +1,7 @@
 // A cache that many read and one fills anew: readers hold the lock together, the one that refills it alone, and reads on without letting anybody write in
 // between.
 //
-//   rw_lock redis-urls...
+//   rw_lock URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -13,6 +13,7 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <stdexcept>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -57,6 +58,7 @@ asio::awaitable<void> refill(redlock::client& nodes, catalogue& cache)
 
 int main(int argc, char** argv)
 try {
+    if (argc < 2) throw std::invalid_argument{"usage: rw_lock URL..."};
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
     redlock::client nodes{io.get_executor(), config};

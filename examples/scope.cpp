@@ -1,6 +1,6 @@
 // Long work in a scope, which notices in time that its lock is about to be lost, and puts things in order before somebody else has it.
 //
-//   scope STEPS redlock-urls...      a step takes 100 ms
+//   scope STEPS URL...      a step takes 100 ms
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -11,6 +11,7 @@
 
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -44,8 +45,9 @@ asio::awaitable<void> run(redlock::client& nodes, int steps)
 
 int main(int argc, char** argv)
 try {
+    if (argc < 3) throw std::invalid_argument{"usage: scope STEPS URL..."};
     asio::io_context io;
-    redlock::config config = redlock::config::from_urls({argv + std::min(argc, 2), argv + argc});
+    redlock::config config = redlock::config::from_urls({argv + 2, argv + argc});
     redlock::client nodes{io.get_executor(), config};
     nodes.run(asio::detached);
     std::exception_ptr failure;

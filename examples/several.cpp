@@ -1,6 +1,6 @@
 // Several resources, all or none, in any order, by many at once: no two callers wait for each other.
 //
-//   several redis-urls...
+//   several URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -11,6 +11,7 @@
 #include <exception>
 #include <iostream>
 #include <map>
+#include <stdexcept>
 #include <string>
 
 namespace asio = boost::asio;
@@ -35,6 +36,7 @@ asio::awaitable<void> transfer(redlock::client& nodes, std::string from, std::st
 
 int main(int argc, char** argv)
 try {
+    if (argc < 2) throw std::invalid_argument{"usage: several URL..."};
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
     redlock::client nodes{io.get_executor(), config};

@@ -1,6 +1,6 @@
 // One client for all coroutines of a service with many threads.
 //
-//   shared_client redis-urls...
+//   shared_client URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -11,6 +11,7 @@
 #include <exception>
 #include <future>
 #include <iostream>
+#include <stdexcept>
 #include <vector>
 
 namespace asio = boost::asio;
@@ -31,6 +32,7 @@ asio::awaitable<void> visit(redlock::lock const& lock, int& visits, int times)
 
 int main(int argc, char** argv)
 try {
+    if (argc < 2) throw std::invalid_argument{"usage: shared_client URL..."};
     asio::thread_pool threads{4};
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
     redlock::client nodes{threads.get_executor(), config};

@@ -1,6 +1,6 @@
 // SIGTERM: takes no more work, lets what has begun end, waits until the nodes have all locks back, and goes.
 //
-//   shutdown redis-urls...
+//   shutdown URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -11,6 +11,7 @@
 
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 namespace asio = boost::asio;
@@ -23,14 +24,23 @@ struct service {
 
     asio::awaitable<void> work(std::string resource)
     {
-        redlock::lock lock{nodes, resource, {.ttl = 10s}};
+        redlock::lock lock{nodes, resource, {.ttl = 10s, .acquire_timeout = 5s}};
+        asio::steady_timer pause{co_await asio::this_coro::executor};
         while (!closing) {
             auto body = [this](redlock::lease&) -> asio::awaitable<void> {
                 if (closing) co_return;  // it has waited for the lock meanwhile
                 asio::steady_timer task{co_await asio::this_coro::executor, 200ms};
                 co_await task.async_wait();
             };
-            co_await redlock::with_lock(lock, body);
+            bool failed = false;
+            try {
+                co_await redlock::with_lock(lock, body);
+            } catch (redlock::system_error const& e) {  // no lock within 5 s, or it was lost: the task is begun again
+                std::cerr << e.what() << std::endl;
+                failed = true;
+            }
+            pause.expires_after(failed ? 1s : 0s);
+            co_await pause.async_wait();
         }
         if (--working == 0) co_await leave();
     }
@@ -46,6 +56,7 @@ struct service {
 
 int main(int argc, char** argv)
 try {
+    if (argc < 2) throw std::invalid_argument{"usage: shutdown URL..."};
     asio::io_context io;
     redlock::config config = redlock::config::from_urls({argv + 1, argv + argc});
     redlock::client nodes{io.get_executor(), config};

@@ -1,7 +1,7 @@
 // A job that is begun in one process and finished in another, under one lock all the time: the first detaches its lease, and the second adopts it.
 //
-//   travelling begin redis-urls...            prints a ticket
-//   travelling finish TICKET redis-urls...
+//   travelling begin URL...            prints a ticket
+//   travelling finish TICKET URL...
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>

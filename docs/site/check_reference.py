@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Sees that the reference says of each asynchronous operation what STYLE asks for: its completion signature, errors, cancellation and so on, each in a section
-of its own; and of each duration, in what unit it is.
+of its own, or in one of its class that is true of all its operations; and of each duration, in what unit it is.
 
     check_reference.py XML    the folder with Doxygen's XML; exits with 1 and the list of what is missing
 """
@@ -34,6 +34,12 @@ def sections(member):
     return {words(par.find("title")): words(par).removeprefix(words(par.find("title"))).strip() for par in member.iter("simplesect")}
 
 
+def sections_of_all(compound):
+    """What a class says of all its operations."""
+    described = compound.find("detaileddescription")
+    return {} if described is None or compound.get("kind") == "namespace" else sections(described)
+
+
 def is_operation(member):
     """Takes a completion token, or is to be awaited."""
     parameters = words(member.find("argsstring")) + "".join(words(p) for p in member.iter("templateparamlist"))
@@ -46,15 +52,15 @@ def members(folder):
             compound = ElementTree.parse(file).getroot().find("compounddef")
             for member in compound.iter("memberdef"):
                 if member.get("prot") == "public":
-                    yield f"{compound.findtext('compoundname')}::{member.findtext('name')}", member
+                    yield f"{compound.findtext('compoundname')}::{member.findtext('name')}", member, compound
 
 
 def check(folder):
     wrong, found = [], {}
-    for name, member in members(folder):
+    for name, member, compound in members(folder):
         text = words(member.find("briefdescription")) + " " + words(member.find("detaileddescription"))
         if member.get("kind") == "function" and is_operation(member):
-            found.setdefault(name, []).append((member, text))
+            found.setdefault(name, []).append((member, text, compound))
         kind = words(member.find("type"))
         if member.get("kind") in ("variable", "typedef") and not UNIT.search(text):
             if "chrono::duration" in kind or (COUNTS.search(kind) and LASTS.search(member.findtext("name"))):
@@ -65,11 +71,11 @@ def check(folder):
         wrong.append(f"{name}: is an operation that check_reference.py does not know")
     for name, overloads in sorted(found.items()):
         complete = False
-        for member, text in overloads:
+        for member, text, compound in overloads:
             if text.startswith("The same, and "):
                 continue                            # another overload says it
             complete = True
-            said = sections(member)
+            said = sections_of_all(compound) | sections(member)
             wrong += [f"{name}: {title}" for title in REQUIRED if not said.get(title)]
             if "chrono" in words(member.find("argsstring")) and not said.get("Units"):
                 wrong.append(f"{name}: Units")

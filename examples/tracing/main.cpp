@@ -1,6 +1,6 @@
 // A nightly report whose trace shows what its lock did: spans on standard output, and a log with the same ids on standard error.
 //
-//   tracing redis-urls...
+//   tracing URL...
 #include "lock_spans.hpp"
 #include "otlp_file.hpp"
 
@@ -32,6 +32,7 @@ asio::awaitable<void> report(redlock::client& nodes)
 
 int main(int argc, char** argv)
 try {
+    if (argc < 2) throw std::invalid_argument{"usage: tracing URL..."};
     auto const tracer = std::make_shared<tracing::otlp_file>("reports", std::cout);
     auto const whole = tracer->start("nightly report", {}, now());
     auto const spans = std::make_shared<tracing::lock_spans>(tracer, [&](std::string_view) { return whole->ids(); });

@@ -1,4 +1,4 @@
-// The nodes, and everything that runs for them.
+// A client: connections to the nodes, and the watchdog that extends leases.
 #ifndef REDLOCK_CLIENT_HPP
 #define REDLOCK_CLIENT_HPP
 
@@ -26,24 +26,25 @@
 
 namespace redlock {
 
-/// Connections to the nodes, the rounds that go to them, and the watchdog that keeps leases alive.
+/// Connections to the nodes, the requests of all locks, and the watchdog that extends leases.
 ///
-/// One client a process is usual; it serves any number of locks and coroutines. Everything inside runs on a strand of the
-/// executor that the client was given. If other handlers on that executor may block for long, give the client an executor of its own
-/// (`asio::thread_pool{1}`): operations complete on their callers' executors anyway, and a watchdog that cannot run
-/// cannot extend.
+/// Usually a process has one client; it serves any number of locks and coroutines. It runs on a strand of its executor. If other handlers
+/// on that executor may block, give the client an executor of its own (`asio::thread_pool{1}`): a watchdog that cannot run cannot extend
+/// leases. Operations still complete on their callers' executors.
 ///
-/// Lifetimes: move-only. The destructor is `cancel()`. An `io_context` may be destroyed while operations, leases and scopes are
-/// outstanding, that of the client as well as those of its callers: their handlers are destroyed without being called, as Asio does.
+/// For all operations:
 ///
-/// Thread safety: `cancel`, `status`, `run`, `drain`, `adopt`, `begin_admission` and `get_executor` may be called from any thread.
+/// Executor: the handler's associated executor, by default the client's.
+/// Lifetimes: move-only. The destructor calls `cancel()`, which ends the operations. An `io_context`, of the client or of a caller, may be
+/// destroyed while operations, leases and scopes are outstanding; their handlers are then destroyed without being called, as in Asio.
+/// Thread safety: `cancel`, `status`, `run`, `drain`, `adopt`, `begin_admission` and `get_executor` may be called from any thread at the
+/// same time.
 class REDLOCK_API client {
 public:
     using executor_type = asio::any_io_executor;  ///< The type of the executor that the client was given.
 
-    /// Makes a client that is not connected yet: call `run()`. `observer` is told of everything that the client does;
-    /// a null pointer costs nothing.
-    /// Throws `config_error`.
+    /// Makes a client that is not connected yet: call `run()`. `observer` receives an event for each thing that the client does; null: no
+    /// observer. Throws `config_error`.
     client(asio::any_io_executor executor, config const& configuration, std::shared_ptr<redlock::observer> observer = nullptr);
 
     /// The same on the executor of an execution context: `client{io, configuration}`.
@@ -54,70 +55,62 @@ public:
     {
     }
 
-    client(client&&) noexcept = default;  ///< Moves; the client that was moved from may only be destroyed or assigned to.
-    client& operator=(client&& other) noexcept;  ///< Cancels the client that was there.
-    ~client();  ///< `cancel()`.
+    client(client&&) noexcept = default;  ///< The moved-from client may only be destroyed or assigned to.
+    client& operator=(client&& other) noexcept;  ///< Cancels the client that was here.
+    ~client();  ///< Calls `cancel()`.
 
-    /// Operations complete on this executor, and observers are told on it, unless they have an executor of their own.
+    /// The executor on which operations complete and observers are called by default.
     executor_type get_executor() const noexcept { return core_->get_executor(); }
 
     /// Connects to all nodes and keeps them connected until `cancel()`.
     ///
     /// Preconditions: called once.
-    /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
+    /// Errors: always `errc::client_cancelled`, when the client has stopped. An unreachable node is no error: the client connects again and
+    /// again, and `status()` shows the reason.
     /// Completion signature: `void(error_code)`.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: `terminal` and `partial` are the same as `cancel()`. `total` is ignored: it promises that nothing happens, but all leases
-    /// would be lost.
-    /// Errors: `errc::client_cancelled`, always: `run()` goes on until then. A node that cannot be reached is no error: the client connects
-    /// again and again, and `status()` says why the node is away.
-    /// Thread safety: may be started from any thread.
+    /// Per-operation cancellation: `terminal` and `partial` act as `cancel()`. `total` is ignored: it promises that nothing happens, but
+    /// all leases would be lost.
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     [[nodiscard]] auto run(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::run}, token);
     }
 
-    /// Stops. Acquisitions under way complete with `errc::client_cancelled` and are rolled back; leases are lost with the same
-    /// code, so that scopes end. Releases that are under way, or that those scopes now ask for, still go out, and nodes that can be marked or
-    /// admitted in a moment still are, for 500 ms at the most; then the connections close and `run()` completes. Keys that could not be released
-    /// expire. May be called more than once, from any thread.
+    /// Stops the client. Acquisitions complete with `errc::client_cancelled` and are rolled back; leases are lost with the same code, so
+    /// that scopes end. For at most 500 ms the client still sends releases, including those of the ending scopes, and admits nodes that
+    /// need only a moment. Then the connections close and `run()` completes. Keys that could not be released expire. May be called
+    /// repeatedly.
     void cancel() noexcept { core_->cancel(); }
 
-    /// Waits until all releases that are under way at the time of the call, those of destroyed leases and of attempts that are rolled back included,
-    /// were answered by every node that can be reached. Releases that are started later are not waited for.
+    /// Waits until every reachable node has answered all releases in progress at the time of the call, including those of destroyed leases
+    /// and of rolled-back attempts. It does not wait for later releases.
     ///
     /// Preconditions: none.
-    /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
+    /// Errors: `errc::client_cancelled` (the client stopped first), `asio::error::operation_aborted`.
     /// Completion signature: `void(error_code)`.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: all types; the releases go on.
-    /// Errors: `errc::client_cancelled` when the client stopped first; `asio::error::operation_aborted`.
-    /// Thread safety: may be started from any thread.
+    /// Per-operation cancellation: all types; the releases continue.
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     [[nodiscard]] auto drain(CompletionToken&& token = {})
     {
         return asio::async_initiate<CompletionToken, void(error_code)>(detail::initiate_on_core{core_, &detail::core::drain}, token);
     }
 
-    /// Goes on with a lease that was detached (`lease::detach()`), here or in another process: the same tokens, extended by this client from now on. The
-    /// ttl and the `lock_delay` are those of the ticket, and other options have their defaults; the overload takes options.
+    /// Takes over a detached lease (`lease::detach()`), in the same or another process, with its tokens; this client extends it from now
+    /// on. The ttl and the `lock_delay` are the ticket's; other options have their defaults, or come from the other overload.
     ///
-    /// The nodes decide: each replaces the value of the ticket by a new one, and a majority makes the lease. So the ticket is used up, copies of it
-    /// included, and neither who detached the lease nor another adopter can extend or release it any more. Where too few nodes answer, they are asked
-    /// again until the ttl of the ticket has passed. Two who adopt at the same time may each win too few nodes; then the lease is over.
+    /// Each node replaces the value of the ticket by a new one, and the adoption succeeds on a majority. All copies of the ticket are then
+    /// used up: neither the process that detached the lease nor another adopter can extend or release it. If too few nodes answer, the
+    /// client asks them again until the ticket's ttl and `lock_delay` have passed since the call. Of two adopters at the same time, each
+    /// may win too few nodes; then the lease is over.
     ///
-    /// Preconditions: `run()` was called, or will be.
-    /// Lifetimes: the client object may be destroyed meanwhile, which cancels.
-    /// Completion signature: `void(error_code, lease)`; without an error the lease is held.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: `terminal` and `partial` stop it; what nodes had replaced is released, which ends the lease if they were a majority.
-    /// `total` is ignored, since nodes may have replaced the value already.
-    /// Errors: `errc::lease_lost` (it is over: its time has passed, it was released, or somebody else has adopted it), `errc::no_majority` (too few nodes
+    /// Preconditions: `run()` is called, before or during the operation.
+    /// Errors: `errc::lease_lost` (the lease expired, was released, or was adopted by another client), `errc::no_majority` (too few nodes
     /// answered), `errc::invalid_ticket`, `errc::ticket_too_new`, `errc::ticket_of_other_nodes`, `errc::wrong_node_set`,
-    /// `errc::ttl_too_long` (above `config::max_ttl`, here or on
-    /// the nodes), `errc::client_not_running`, `errc::client_cancelled`, `asio::error::operation_aborted`.
-    /// Thread safety: may be started from any thread.
+    /// `errc::ttl_too_long` (above `config::max_ttl` here or on the nodes), `errc::client_not_running`, `errc::client_cancelled`,
+    /// `asio::error::operation_aborted`.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty on error.
+    /// Per-operation cancellation: `terminal` and `partial` stop it, and release the nodes whose value was replaced; if these are a
+    /// majority, the lease ends. `total` is ignored, because nodes may have replaced the value already.
     /// Source: docs/proof.md, "Leases that travel".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto adopt(std::string_view ticket, CompletionToken&& token = {})
@@ -126,9 +119,8 @@ public:
         return detail::start_operation<void(error_code, lease), CompletionToken>(token, std::move(adoption));
     }
 
-    /// The same, and with options for the lease from now on. `fencing` and `token_block` are those of the ticket whatever is said here. An `acquire_timeout`
-    /// ends the wait for a majority sooner.
-    /// Throws `std::invalid_argument` for options out of bounds.
+    /// The same, and with these options for the lease. `fencing` and `token_block` are always the ticket's. An `acquire_timeout` ends the
+    /// wait for a majority sooner. Throws `std::invalid_argument` for options out of bounds.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto adopt(std::string_view ticket, lock_options const& options, CompletionToken&& token = {})
     {
@@ -137,11 +129,11 @@ public:
         return detail::start_operation<void(error_code, lease), CompletionToken>(token, std::move(adoption));
     }
 
-    /// Has nodes marked and admitted from now on, as the first lock with tokens would: for a service that is to be ready before its first lock,
-    /// and for `redlock admit`. Returns at once; `status()` says which node waits for what. Thread safety: may be called from any thread.
+    /// Starts admitting nodes now instead of at the first lock with `fencing`: for a service that must be ready before its first lock.
+    /// Returns at once; `status()` shows what each node waits for.
     void begin_admission() { core_->begin_admission(); }
 
-    /// The nodes, what they are doing, and counters.
+    /// The state of the nodes, and counters.
     [[nodiscard]] client_status status() const { return core_->status(); }
 
 private:

@@ -1,4 +1,4 @@
-// The clock that leases are measured with.
+// The clock that measures leases.
 #ifndef REDLOCK_CLOCK_HPP
 #define REDLOCK_CLOCK_HPP
 
@@ -9,22 +9,22 @@
 
 namespace redlock {
 
-/// Time since boot, *including* the time that the machine was suspended.
+/// The time since boot, *including* the time that the machine was suspended.
 ///
-/// `std::chrono::steady_clock` stops while a machine sleeps; the servers' keys go on expiring meanwhile, so a lease
-/// measured with it would look valid long after it ended. On Linux this is `CLOCK_BOOTTIME`; systems without it fall
-/// back to their monotonic clock, and a suspended machine there must not trust a lease it held before.
+/// `std::chrono::steady_clock` stops during suspension while the servers' keys keep expiring, so a lease measured with it would look valid
+/// long after its end. On Linux this is `CLOCK_BOOTTIME`. Other systems use their monotonic clock; there, do not trust a lease that was
+/// held before a suspension.
 ///
 /// Thread safety: `now()` may be called from any thread.
 class REDLOCK_API boot_clock {
 public:
-    using rep = std::int64_t;                                             ///< A count of nanoseconds.
-    using period = std::nano;                                             ///< What `rep` counts.
-    using duration = std::chrono::nanoseconds;                            ///< A time between two points.
-    using time_point = std::chrono::time_point<boot_clock, duration>;     ///< A point; the epoch is the boot of this machine.
-    static constexpr bool is_steady = true;                               ///< Nobody sets it.
+    using rep = std::int64_t;  ///< A number of nanoseconds.
+    using period = std::nano;  ///< The unit of `rep`.
+    using duration = std::chrono::nanoseconds;  ///< A time between two points, in nanoseconds.
+    using time_point = std::chrono::time_point<boot_clock, duration>;  ///< A point in time; the epoch is the boot of this machine.
+    static constexpr bool is_steady = true;  ///< It cannot be set.
 
-    /// The time now.
+    /// The present time.
     static time_point now() noexcept;
 };
 

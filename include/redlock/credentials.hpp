@@ -1,4 +1,4 @@
-// What a program logs in to a node with, where it is no fixed password: tokens that run out, from a function of the program.
+// Credentials other than fixed passwords: tokens that expire, supplied by a function of the program.
 #ifndef REDLOCK_CREDENTIALS_HPP
 #define REDLOCK_CREDENTIALS_HPP
 
@@ -16,23 +16,24 @@ namespace asio = boost::asio;
 
 struct node_address;
 
-/// What `config::credentials` completes with.
+/// The result of `config::credentials`.
 struct credentials {
-    std::string username{"default"};  ///< The ACL user. With IAM often the name or the id of a role.
-    std::string password;  ///< The password, or the token. Not empty.
+    std::string username{"default"};  ///< The ACL user; with IAM often the name or id of a role.
+    std::string password;  ///< The password or token; not empty.
 
-    /// How long the server accepts them, counted from the completion. After three quarters of this time the client asks again. None: the client
-    /// asks again only when it connects again.
+    /// How long the server accepts the credentials, counted from the completion. After three quarters of this time the client asks for new
+    /// ones. None: it asks only when it connects again.
     std::optional<std::chrono::milliseconds> valid_for{};
 };
 
-/// Completes one call of `config::credentials`, with an exception or with credentials. To be called once, as `std::move(handler)(nullptr, result)`
-/// or `std::move(handler)(std::make_exception_ptr(error), credentials{})`. `asio::co_spawn` takes it as its completion token.
+/// Completes one call of `config::credentials`, with an exception or with credentials. Call it once, as
+/// `std::move(handler)(nullptr, result)` or `std::move(handler)(std::make_exception_ptr(error), credentials{})`, or pass it to
+/// `asio::co_spawn` as the completion token.
 ///
-/// Thread safety: may be called from any thread, also inside the call of the function, and after the client has ended.
-/// Executor: its associated executor is the client's strand.
-/// Cancellation: its slot gets `terminal` in the client's strand, when the client stops or connects no more, and when `config::credentials_timeout`
-/// is over. What is completed after that is ignored.
+/// Executor: the associated executor is the client's strand.
+/// Per-operation cancellation: the associated slot gets `terminal`, on the client's strand, when the client stops or does not need the
+/// connection any more, and after `config::credentials_timeout`. Later completions are ignored.
+/// Thread safety: may be called from any thread, also during the call of the function, and after the client has ended.
 using credentials_handler = asio::any_completion_handler<void(std::exception_ptr, credentials)>;
 
 /// The type of `config::credentials`.

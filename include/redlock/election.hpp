@@ -1,4 +1,4 @@
-// One leader at a time: who campaigns, leads as long as that can be proven, steps down in time, and campaigns again; and who leads now.
+// Leader election: one process at a time leads, and steps down before another one leads; others observe it.
 #ifndef REDLOCK_ELECTION_HPP
 #define REDLOCK_ELECTION_HPP
 
@@ -33,14 +33,14 @@ namespace redlock {
 
 /// The options of an election: `redlock::election{client, "name", "10.0.0.1:8080", {.min_pause = 1s}}`.
 struct election_options {
-    /// Of the lock that the leader holds. `stop_margin` is the time that a leader has to step down, and the ttl the time after which another one leads if
-    /// it crashes. By default a leader does not hand its lock over within its client, since each term has a token of its own: if you set
-    /// `lock`, set `max_handoffs = 0`.
+    /// The options of the leader's lock. `stop_margin` is the time that a leader has to step down; after a crash, another process can lead
+    /// when the ttl has passed. By default, a leader does not hand its lock over within its client, because each term has its own token: if
+    /// you set `lock`, set `max_handoffs = 0`.
     lock_options lock{.max_handoffs = 0, .max_local_hold = std::chrono::milliseconds{0}};
 
-    /// The bounds of the random pause before a candidate that has lost its leadership campaigns again, so that others come first. 0 ms to 1 hour.
+    /// The bounds of the random pause before a candidate that lost its leadership campaigns again, so that others can lead. 0 ms to 1 hour.
     std::chrono::milliseconds min_pause{100};
-    std::chrono::milliseconds max_pause{1000};  ///< See `min_pause`. Not below it.
+    std::chrono::milliseconds max_pause{1000};  ///< See `min_pause`; not below it.
 
     friend bool operator==(election_options const&, election_options const&) = default;
 };
@@ -48,35 +48,45 @@ struct election_options {
 static_assert(std::is_trivially_copyable_v<election_options> && std::is_trivially_destructible_v<election_options>,
               "g++ 12 destroys non-trivial temporaries twice inside co_await expressions");
 
-/// Who leads, as far as somebody else can know.
+/// Who leads, as far as others can know.
 struct leader_info {
-    bool leads{false};  ///< Somebody leads. Otherwise the other members are empty.
-    std::string address{};  ///< As the leader published it.
-    std::uint64_t token{0};  ///< The fencing token of its term: what another leader does later has a larger one.
-    std::string host{};  ///< Where it runs, as it says itself.
-    std::uint64_t pid{0};  ///< Its process.
-    std::string label{};  ///< Its `config::label`.
-    std::optional<std::chrono::system_clock::time_point> since{};  ///< When it began to campaign for this term, in seconds of its clock.
+    bool leads{false};  ///< Whether a process leads. If not, the other members are empty.
+    std::string address{};  ///< The address that the leader published.
+    std::uint64_t token{0};  ///< The fencing token of the term; later leaders have larger ones.
+    std::string host{};  ///< The leader's host, by its own account.
+    std::uint64_t pid{0};  ///< The leader's process id.
+    std::string label{};  ///< The leader's `config::label`.
+    std::optional<std::chrono::system_clock::time_point> since{};  ///< When it began to campaign for this term, in whole seconds of its own
+    ///< clock.
 
-    /// Whether somebody leads.
+    /// Whether a process leads.
     explicit operator bool() const noexcept { return leads; }
 
     friend bool operator==(leader_info const&, leader_info const&) = default;
 };
 
-/// An election among all processes that use the same name on the same nodes. The leader is who holds the lock of that name.
+/// An election among all processes that use the same name on the same nodes. The leader holds the lock of that name, and has published its
+/// address.
 ///
-/// A cheap handle; copies belong together: `resign()` of one ends what another does.
+/// A cheap handle. `resign()` ends the campaigns of all its copies.
 ///
-/// Lifetimes: may outlive the client object; operations then end with `errc::client_cancelled`.
+/// `lead()`, `leader()` and `observe()` are coroutines, which run on the executor of the calling coroutine; their other overloads take any
+/// completion token.
+///
+/// For all operations:
+///
+/// Preconditions: the context of the executor is running. `client::run()` is called, before or during the operation; `lead()` and
+/// `observe()` wait for it, `leader()` for `lock_options::node_timeout`.
+/// Lifetimes: operations copy what they need of this object. It may outlive the client object; operations then end with
+/// `errc::client_cancelled`.
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API election {
 public:
     using executor_type = asio::any_io_executor;  ///< The type of the client's executor.
 
-    /// The name as of a `lock`. `address` is what is published while this candidate leads, for `election::observe()`: mostly where it can be reached. Up to
-    /// `max_state_size` bytes; it may be empty, as for who only observes. Throws `std::invalid_argument` as the constructor of `lock` does, if the address is
-    /// larger, if a pause makes no sense, or if `lock_options::fencing` is off (a term needs a token, and its address a fence).
+    /// The name is that of a `lock`. `address` is published while this candidate leads, usually where it can be reached: up to
+    /// `max_state_size` bytes, empty for a process that only observes. Throws `std::invalid_argument` as the constructor of `lock`, if the
+    /// address is longer, if a pause is out of bounds, or if `lock_options::fencing` is off.
     election(client const& owner, std::string name, std::string address = {}, election_options const& options = {});
 
     /// The client's executor.
@@ -85,23 +95,22 @@ public:
     /// The name of the lock.
     std::string_view name() const noexcept { return lock_.name(); }
 
-    /// Campaigns until this process leads, publishes the address, and runs `body(lease&)`, which returns an `asio::awaitable<void>`, as `with_lock` does: it
-    /// is cancelled `stop_margin` before somebody else may lead. A leadership that is lost is no end: after a random pause this campaigns again.
+    /// Campaigns until this process leads, publishes the address, and runs `body(lease&)`, which returns an `asio::awaitable<void>`. Like
+    /// the body of `with_lock`, it is cancelled `stop_margin` before another process may lead. If the leadership is lost, this campaigns
+    /// again after a random pause.
     ///
-    /// Completes without an error when the body has returned while it led, or after `resign()`. Then the lock is released, and others lead. A body that has
-    /// returned while it led does not run again, whatever becomes of the release.
+    /// Completes without an error when the body returns while it leads, or after `resign()`; then the lock is released. A body that
+    /// returned while it led does not run again, even if the release fails.
     ///
-    /// Preconditions: the calling coroutine has an executor whose context is running.
-    /// Lifetimes: copies what it needs of this object; the body is copied or moved in, and runs once for each term. As with `with_lock`, g++ before 13 needs
-    /// a body with captures to have a name.
-    /// Completion signature: none of its own: it is an `asio::awaitable<void>`; `co_spawn` it to use any other completion token.
-    /// Executor: the body runs on a strand of the caller's executor, and its cancellation is emitted there.
-    /// Per-operation cancellation: the caller's cancellations end the campaign, or reach the body with their types, as of `with_lock`; the lock is released
-    /// before this completes with `operation_aborted`.
+    /// Lifetimes: the body is copied or moved in, and runs once for each term. As with `with_lock`, g++ before 13 needs a body with
+    /// captures to have a name.
     /// Errors, thrown as `system_error`: `errc::client_cancelled`; `errc::ttl_too_long`, `errc::wrong_node_set` and `errc::self_deadlock`
-    /// of `lock::acquire()`; what the body throws while it leads. Not: a lost lease, what the body throws after that, and nodes that do not
-    /// answer.
-    /// Thread safety: as the coroutine that calls it.
+    /// of `lock::acquire()`; `asio::error::operation_aborted`; what the body throws while it leads. A lost lease, what the body throws
+    /// after that, and nodes that do not answer are no errors.
+    /// Completion signature: none; an `asio::awaitable<void>`.
+    /// Executor: the body runs on a strand of the caller's executor; its cancellation is emitted there.
+    /// Per-operation cancellation: the caller's cancellations end the campaign, or reach the body with their types, as with `with_lock`.
+    /// The lock is released before this completes.
     template <class Body>
         requires detail::scope_body<std::decay_t<Body>, lease&>
     [[nodiscard]] asio::awaitable<void> lead(Body&& body) const
@@ -110,8 +119,8 @@ public:
         return detail::run_lead<std::decay_t<Body>>(state_, lock_, detail::term_settings{address_, pauses()}, std::forward<Body>(body));
     }
 
-    /// The same, and for any completion token, on a strand of the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine
-    /// would throw.
+    /// The same, and takes any completion token, on a strand of the client's executor. Completion signature: `void(std::exception_ptr)`,
+    /// with what the coroutine throws.
     template <class Body, asio::completion_token_for<void(std::exception_ptr)> CompletionToken>
         requires detail::scope_body<std::decay_t<Body>, lease&>
     [[nodiscard]] auto lead(Body&& body, CompletionToken&& token) const
@@ -119,24 +128,21 @@ public:
         return asio::co_spawn(get_executor(), lead(std::forward<Body>(body)), std::forward<CompletionToken>(token));
     }
 
-    /// Ends every `lead()` of this object and its copies: a body that runs is cancelled, the lock is released, and `lead()` completes without an error, unless
-    /// the body throws something other than `operation_aborted`. Does nothing if there is none. Call `lead()` to campaign again.
+    /// Ends every `lead()` of this object and its copies: a running body is cancelled, the lock is released, and `lead()` completes without
+    /// an error, unless the body throws something other than `operation_aborted`. Call `lead()` to campaign again.
     /// Thread safety: may be called from any thread.
     void resign() const { state_->resign(); }
 
-    /// Who leads now: one look at the nodes.
+    /// Returns who leads now, by asking the nodes once.
     ///
-    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
-    /// Lifetimes: copies what it needs of this object.
-    /// Completion signature: none of its own: it is an `asio::awaitable<leader_info>`.
-    /// Executor: the executor of the calling coroutine.
-    /// Per-operation cancellation: the types that the calling coroutine observes, by default `terminal`, complete at once.
     /// Errors, thrown as `system_error`: those of `lock::peek()`.
-    /// Thread safety: as the coroutine that calls it.
+    /// Completion signature: none; an `asio::awaitable<leader_info>`.
+    /// Executor: that of the calling coroutine.
+    /// Per-operation cancellation: the types that the calling coroutine allows, by default `terminal`, complete at once.
     [[nodiscard]] asio::awaitable<leader_info> leader() const { return look(lock_); }
 
-    /// The same, and for any completion token. Completion signature: `void(error_code, leader_info)`. Executor: the handler's associated executor, by default the
-    /// client's.
+    /// The same, and takes any completion token. Completion signature: `void(error_code, leader_info)`. Executor: the handler's associated
+    /// executor, by default the client's.
     template <asio::completion_token_for<void(error_code, leader_info)> CompletionToken>
     [[nodiscard]] auto leader(CompletionToken&& token) const
     {
@@ -151,17 +157,16 @@ public:
         }
     }
 
-    /// Calls `on_change(leader_info const&)` with who leads now, and then whenever that changes, also to nobody. `on_change` returns nothing, or an
-    /// `asio::awaitable<void>`, which is awaited. A leader is reported when it has published its address. Not every leader need be seen: of changes that
-    /// come quickly the last one is. The nodes tell of changes (`lock::wait_changed()`).
+    /// Calls `on_change(leader_info const&)` with the present leader, and then with each change, also when nobody leads. `on_change`
+    /// returns nothing, or an `asio::awaitable<void>`, which is awaited. A leader is reported once it has published its address. Of changes
+    /// in quick succession, only the last may be reported. Nodes report changes (see `lock::wait_changed()`). While too few nodes answer,
+    /// it waits for them.
     ///
-    /// Preconditions: `client::run` is called, before or while it waits.
-    /// Lifetimes: copies what it needs of this object; `on_change` is copied or moved in.
-    /// Completion signature: none of its own: it is an `asio::awaitable<void>`, which ends only with an error.
+    /// Lifetimes: `on_change` is copied or moved in.
+    /// Errors, thrown as `system_error`: `errc::client_cancelled`, `asio::error::operation_aborted`, what `on_change` throws.
+    /// Completion signature: none; an `asio::awaitable<void>`, which ends only with an error.
     /// Executor: `on_change` is called on the executor of the calling coroutine.
-    /// Per-operation cancellation: the types that the calling coroutine observes, by default `terminal`, end it with `operation_aborted`.
-    /// Errors, thrown as `system_error`: `errc::client_cancelled`; what `on_change` throws. While too few nodes answer it waits for them, and says nothing.
-    /// Thread safety: as the coroutine that calls it.
+    /// Per-operation cancellation: the types that the calling coroutine allows, by default `terminal`, end it.
     template <class OnChange>
         requires std::invocable<std::decay_t<OnChange>&, leader_info const&>
     [[nodiscard]] asio::awaitable<void> observe(OnChange&& on_change) const
@@ -170,7 +175,8 @@ public:
         return watch<std::decay_t<OnChange>>(lock_, std::forward<OnChange>(on_change));
     }
 
-    /// The same, and for any completion token, on the client's executor. Completion signature: `void(std::exception_ptr)`, which has what the coroutine would throw.
+    /// The same, and takes any completion token, on the client's executor. Completion signature: `void(std::exception_ptr)`, with what the
+    /// coroutine throws.
     template <class OnChange, asio::completion_token_for<void(std::exception_ptr)> CompletionToken>
         requires std::invocable<std::decay_t<OnChange>&, leader_info const&>
     [[nodiscard]] auto observe(OnChange&& on_change, CompletionToken&& token) const
@@ -184,7 +190,7 @@ private:
     static asio::awaitable<leader_info> look(lock of);
     static leader_info in(lock_peek const& seen);
 
-    // The first look waits for a majority, as the later ones do: nothing that is seen equals this.
+    // The first look waits for a majority like the later ones, because no result equals this one.
     static lock_peek nothing_yet();
     static asio::awaitable<lock_peek> next_change(lock of, lock_peek last);
 

@@ -1,4 +1,4 @@
-// Refuses late writers to resources that live in this process.
+// Refuses late writes to resources of this process.
 #ifndef REDLOCK_FENCE_GUARD_HPP
 #define REDLOCK_FENCE_GUARD_HPP
 
@@ -22,8 +22,8 @@ namespace redlock {
 
 namespace detail {
 
-// Accepts functions whose write is done when they return. A coroutine's write goes on after that, and would not be under the guard. The same is true
-// of futures and callbacks, but this concept cannot recognise them.
+// Accepts functions that have written when they return. A coroutine writes later, outside the guard. So do futures and callbacks, which
+// this concept cannot recognise.
 template <class F>
 concept fenced_write = std::invocable<F> && !requires { typename std::coroutine_traits<std::invoke_result_t<F>>::promise_type; };
 
@@ -53,26 +53,27 @@ struct fenced_resource {
 
 }  // namespace detail
 
-/// Keeps the largest fencing token that came to one resource, and refuses smaller ones.
+/// Keeps the largest fencing token seen by one resource, and refuses smaller ones.
 ///
-/// For a resource that belongs to this process: a device, a cache, an index. Keep it beside the resource. Where a database
-/// holds the data, the database has to compare: docs/fenced-writes.md.
+/// For a resource of this process: a device, a cache, an index. Keep the fence beside it. If a database has the data, the database must
+/// compare (docs/fenced-writes.md).
 ///
-/// A token that is equal to the largest is accepted, since tokens are unique: the same holder writes again. With a `rw_lock`, readers share tokens, and
-/// two groups of readers that overlap are not ordered. So there are two numbers: a writer is accepted if no writer had a larger token and no reader
-/// a larger or equal one; a reader (`run_shared`, `admit_shared`), if no writer had a larger one. A lease that was downgraded is a
-/// reader's. Token 0 is always refused: it comes from a lock without `lock_options::fencing`, or from an empty lease.
+/// A token equal to the largest is accepted: tokens are unique, so the same holder writes again. Readers of a `rw_lock` share tokens, and
+/// overlapping groups of readers are not ordered. So there are two numbers: a writer is accepted if no writer had a larger token and no
+/// reader a larger or equal one; a reader (`run_shared`, `admit_shared`) if no writer had a larger one. A downgraded lease is a reader's.
+/// Token 0 is always refused: it comes from a lock without `lock_options::fencing`, or from an empty lease.
 ///
-/// A new object has seen nothing. If the resource outlives the process, keep the token with it, and begin with `admit` of that.
+/// A new object has seen no token. If the resource outlives the process, store the token with it, and begin with `admit` of the stored one.
 ///
 /// Thread safety: all members may be called from any thread at the same time.
 class REDLOCK_API fence {
 public:
-    /// Runs `f` if `token` is not smaller than any before it, and returns the result of `f`. Comparing and writing are one step: meanwhile every
-    /// other `run` and `admit` blocks its thread. `f` must have written when it returns, so the compiler refuses a coroutine.
+    /// Runs `f` if `token` is not smaller than any before it, and returns its result. Comparing and writing are one step: meanwhile, every
+    /// other `run` and `admit` blocks its thread. `f` must have written when it returns, so a coroutine does not compile.
     ///
     /// Preconditions: `f` does not use this object.
-    /// Errors, thrown as `system_error`: `errc::stale_token`, and `f` did not run. What `f` throws passes through; its token counts as seen.
+    /// Errors, thrown as `system_error`: `errc::stale_token`; then `f` did not run. Exceptions of `f` pass through; the token counts as
+    /// seen.
     template <detail::fenced_write F>
     std::invoke_result_t<F> run(std::uint64_t token, F&& f)
     {
@@ -81,8 +82,8 @@ public:
         return std::invoke(std::forward<F>(f));
     }
 
-    /// The same for a reader of a `rw_lock`: runs `f` if no writer had a larger token. From then on writers with this token, or a smaller one, are
-    /// refused.
+    /// The same for a reader of a `rw_lock`: runs `f` if no writer had a larger token. From then on, writers with this token or a smaller
+    /// one are refused.
     template <detail::fenced_write F>
     std::invoke_result_t<F> run_shared(std::uint64_t token, F&& f)
     {
@@ -91,34 +92,35 @@ public:
         return std::invoke(std::forward<F>(f));
     }
 
-    /// Whether `token` is not smaller than any before it. From now on smaller tokens are refused. Call `admit` when a holder begins, before the
-    /// holder reads, so that no earlier holder writes between its reading and its writing.
+    /// Returns whether `token` is not smaller than any before it; if so, smaller ones are refused from now on. Call it when a holder
+    /// begins, before it reads, so that no earlier holder writes between its reading and its writing.
     ///
-    /// `admit` does not protect a write that follows: a newer holder may come before the write is done. Use `run` for writes.
+    /// It does not protect a later write, because a newer holder may be admitted first: use `run` for writes.
     [[nodiscard]] bool admit(std::uint64_t token);
 
     /// The same for a reader of a `rw_lock`.
     [[nodiscard]] bool admit_shared(std::uint64_t token);
 
-    /// The largest token that was accepted, of whichever kind; 0 if there was none.
+    /// The largest accepted token, of a writer or a reader; 0 if there was none.
     std::uint64_t highest() const;
 
 private:
     mutable detail::fenced_resource resource_;
 };
 
-/// The same for many resources. Each has a name, usually the name of its lock.
+/// The same for many resources. Each has a name, usually that of its lock.
 ///
-/// One resource never waits for another. Every name takes space until `forget`, less than 200 bytes and its length. No name is removed
-/// automatically, since this class cannot know how late a late writer may come.
+/// Resources do not wait for each other. Each name takes less than 200 bytes and its length, until `forget`. Names are not removed
+/// automatically, because this class cannot know how late a write may arrive.
 ///
 /// Thread safety: all members may be called from any thread at the same time.
 class REDLOCK_API fence_guard {
 public:
-    /// Runs `f` if `token` is not smaller than any before it for `name`, and returns the result of `f`. Otherwise as `fence::run`.
+    /// Runs `f` if `token` is not smaller than any before it for `name`, and returns its result; otherwise as `fence::run`.
     ///
     /// Preconditions: `f` does not use this object with the same name.
-    /// Errors, thrown as `system_error`: `errc::stale_token`, with the name in its text; what `f` throws. `std::bad_alloc` for a new name.
+    /// Errors, thrown as `system_error`: `errc::stale_token`, with the name in its text. Exceptions of `f` pass through. `std::bad_alloc`
+    /// for a new name.
     template <detail::fenced_write F>
     std::invoke_result_t<F> run(std::string_view name, std::uint64_t token, F&& f)
     {
@@ -136,23 +138,22 @@ public:
         return std::invoke(std::forward<F>(f));
     }
 
-    /// Whether `token` is not smaller than any before it for `name`. `fence::admit` says what this does not protect.
+    /// Returns whether `token` is not smaller than any before it for `name`. See `fence::admit` for what this does not protect.
     [[nodiscard]] bool admit(std::string_view name, std::uint64_t token);
 
     /// The same for a reader of a `rw_lock`.
     [[nodiscard]] bool admit_shared(std::string_view name, std::uint64_t token);
 
-    /// The largest token that was accepted for `name`, of whichever kind; 0 if there was none, or it was removed by `forget`.
+    /// The largest accepted token for `name`, of a writer or a reader; 0 if there was none, or after `forget`.
     std::uint64_t highest(std::string_view name) const;
 
-    /// Removes `name`, after waiting for a `run` that is under way. From then on any token is accepted again, also one that was refused
-    /// before. So call it when it is gone for good, or when every lease on it that was ever lost ended so long ago that no
-    /// holder can still be at work.
+    /// Removes `name`, after waiting for a `run` in progress. From then on any token is accepted, even one refused before. Call it when the
+    /// resource is gone, or when every lost lease on it ended so long ago that no holder can still be at work.
     ///
     /// Preconditions: not called from a function that runs under the guard for `name`.
     void forget(std::string_view name);
 
-    /// How many names it keeps.
+    /// The number of names.
     std::size_t size() const;
 
 private:

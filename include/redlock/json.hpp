@@ -1,4 +1,4 @@
-// Configuration from JSON, and client::status() as JSON. The only header that sees nlohmann_json.
+// Configuration from JSON, and client::status() as JSON. The only header that needs nlohmann_json.
 #ifndef REDLOCK_JSON_HPP
 #define REDLOCK_JSON_HPP
 
@@ -14,7 +14,7 @@
 
 namespace redlock {
 
-/// What a configuration file holds: the client's part, and defaults for its locks.
+/// The contents of a configuration file: the client's configuration, and defaults for its locks.
 ///
 ///     {
 ///       "nodes": ["redis://10.0.0.1?replicas=2", {"host": "10.0.0.2", "port": 6380, "username": "app", "password": "…",
@@ -43,29 +43,30 @@ namespace redlock {
 ///                "extend_interval_ms": 3333, "stop_margin_ms": 1000, "max_hold_ms": 3600000}
 ///     }
 ///
-/// Only `nodes` is required, or `shards` instead: a list of such lists. A node's `tls` is `true`, or an object with the same keys as the one that is for all
-/// nodes; without it, or with `false`, the node is spoken to without TLS (see `node_address`). A node with `sentinel` is a group (see `sentinel_options`), one
-/// with `{"cluster": {"addresses": ["10.0.2.1"], "shards": 64}}` a Redis Cluster (see `cluster_options`). Keys that are not listed here are errors, since a
-/// misspelt one would be silently without effect.
+/// Only `nodes` is required, or instead `shards`: a list of lists of nodes. A node's `tls` is `true`, or an object with the same keys as the
+/// `tls` for all nodes; missing or `false`: without TLS (see `node_address`). A node with `sentinel` is a group (see `sentinel_options`), one
+/// with `{"cluster": {"addresses": ["10.0.2.1"], "shards": 64}}` a Redis Cluster (see `cluster_options`). Other keys are errors, because a
+/// misspelt one would have no effect.
 struct settings {
-    redlock::config client;  ///< For the client's constructor.
-    lock_options lock;  ///< What the file says under `lock`, the rest by default.
+    redlock::config client;  ///< For the constructor of `client`.
+    lock_options lock;  ///< The values under `lock`, and defaults for the rest.
 };
 
 /// Throws `config_error`; the text names the place (`nodes[1].port: …`).
 REDLOCK_API settings settings_from_json(nlohmann::json const& document);
 
-/// Reads JSON text; `//` comments are allowed. Throws `config_error`; for malformed JSON with the line and column.
+/// Reads JSON text, which may have `//` comments. Throws `config_error`; for malformed JSON with line and column.
 REDLOCK_API settings parse_settings(std::string_view text);
 
-/// Reads a file. Throws `config_error`, also when it cannot be read; the text starts with the file's name.
+/// Reads a file. Throws `config_error`, also if the file cannot be read; the text starts with its name.
 REDLOCK_API settings load_settings(std::filesystem::path const& file);
 
-/// `client::status()` as JSON: each member under its own name, durations with their unit at the end (`max_overrun_us`), an error as
-/// `{"name": "node_unreachable", "message": "…"}` or null. Bytes of servers' words that are no UTF-8 become U+FFFD. Never contains credentials.
+/// `client::status()` as JSON: each member under its own name, durations with their unit (`max_overrun_us`), an error as
+/// `{"name": "node_unreachable", "message": "…"}` or null. Bytes of servers' texts that are not UTF-8 become U+FFFD. Never contains
+/// credentials. Include <nlohmann/json.hpp> to use the result: this header only declares the type.
 REDLOCK_API nlohmann::json to_json(client_status const& from);
 
-/// So that `nlohmann::json j = client.status()` works, too.
+/// For `nlohmann::json j = client.status()`.
 REDLOCK_API void to_json(nlohmann::json& to, client_status const& from);
 /// The same for the counters alone.
 REDLOCK_API void to_json(nlohmann::json& to, client_counters const& from);

@@ -18,19 +18,19 @@
 
 namespace redlock {
 
-/// Writes a line for each event, one JSON object, like
+/// Writes one JSON object a line for each event:
 ///
 ///     {"at":"2026-03-01T02:00:00.000412Z","event":"acquired","lock":"reports:nightly","token":1772330400000000,"origin":"nodes",…}
 ///
-/// `event` is the name of the struct in redlock/event.hpp without its namespace, and the keys are its members; durations end in `_us` and are whole
-/// microseconds. An error is `{"name": "contended", "message": "…"}`, or null. Bytes that are no UTF-8 become U+FFFD. Values of locks and
-/// credentials are not part of any event.
+/// `event` is the name of the struct in redlock/event.hpp, and the other keys are its members; durations end in `_us` and are whole
+/// microseconds. An error is `{"name": "contended", "message": "…"}` or null. Bytes that are not UTF-8 become U+FFFD. No event contains
+/// values of locks or credentials.
 ///
-/// Lifetimes: the stream, file or function must outlive the log. The log does not flush lines.
+/// Lifetimes: the stream, file or function must outlive the log. The log does not flush.
 /// Thread safety: one log may serve several clients, each on any thread.
 class REDLOCK_API json_log final : public observer {
 public:
-    /// Takes one line with its end. Called by one thread at a time. An exception of the function leaves the executor's `run()`.
+    /// Receives one line including its end. Called by one thread at a time. Its exceptions leave the executor's `run()`.
     using sink = std::function<void(std::string_view line)>;
 
     /// Writes to a function. `executor`: see `observer::executor()`.
@@ -40,18 +40,19 @@ public:
     /// Writes to a file.
     explicit json_log(std::FILE* to, asio::any_io_executor executor = {});
 
-    /// Members of a line behind those of its event: names and texts.
+    /// Names and texts, appended to the members of an event.
     using fields = std::vector<std::pair<std::string, std::string>>;
 
-    /// From now on each line has these members as well, for instance the ids of a trace. `more` is called by the thread that tells the event, as `on` is;
-    /// a name that the event has itself is left out.
-    /// Preconditions: no client has this log yet. Thread safety: not concurrently with other members.
+    /// Adds these members to each line, for instance the ids of a trace. `more` is called by the thread that delivers the event; names that
+    /// the event itself has are left out.
+    /// Preconditions: no client has this log yet.
+    /// Thread safety: not concurrently with other members.
     void add_fields(std::function<fields(event::any const&)> more) { more_ = std::move(more); }
 
-    /// Lines that the stream or the file did not take.
+    /// How many lines the stream or the file did not accept.
     std::uint64_t lines_failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
-    /// The executor that the constructor was given.
+    /// The executor given to the constructor.
     asio::any_io_executor executor() const override { return executor_; }
 
     void on(event::any const& what) override;

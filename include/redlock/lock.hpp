@@ -24,7 +24,7 @@ namespace redlock {
 /// Several names, for the constructor of `lock`: `{"a", "b"}`, or a `std::vector<std::string>`.
 class lock_names {
 public:
-    /// As many as there are arguments: texts that convert to `std::string_view`. It is no `std::initializer_list`, since g++ 12 refuses one in a `co_await`
+    /// From one or more texts that convert to `std::string_view`. Not a `std::initializer_list`, because g++ 12 refuses one in a `co_await`
     /// expression ("array used as initializer").
     template <std::convertible_to<std::string_view>... Name>
         requires(sizeof...(Name) > 0)
@@ -34,73 +34,79 @@ public:
         (all_.emplace_back(std::string_view{name}), ...);
     }
 
-    /// These.
+    /// From these names.
     lock_names(std::vector<std::string> all) noexcept : all_{std::move(all)} {}
 
-    /// The names, as they were given.
+    /// The names, in the order given.
     std::vector<std::string> const& all() const noexcept { return all_; }
 
 private:
     std::vector<std::string> all_;
 };
 
-/// A cheap handle that consists of the name of a resource, options, and a client. The object itself keeps nothing on any server: a `lease` does.
+/// A cheap handle that consists of a name, options and a client. It keeps nothing on the servers; a `lease` does. Any number of
+/// acquisitions may be started from one lock object; they are independent, and exclude each other.
 ///
-/// Any number of acquisitions may be started from one lock object. They are independent of each other, and exclude each other.
+/// Without a completion token, and with `asio::use_awaitable` or `asio::use_future`, `acquire()` and `try_acquire()` throw an
+/// `acquire_error`, and the other operations an `operation_error`; the text has the lock's name and the reason. Other tokens get the code.
 ///
-/// Lifetimes: may outlive the client object; operations then complete with `errc::client_cancelled`.
+/// For all operations:
+///
+/// Preconditions: `client::run()` is called, before or during the operation. If it is not, `acquire()` and `wait_changed()` wait
+/// (`acquire()` for at most `acquire_timeout` or `max_attempts`), and the others wait for `lock_options::node_timeout`; then the error is
+/// `errc::client_not_running`.
+/// Executor: the handler's associated executor, by default the client's.
+/// Lifetimes: the lock may be destroyed during an operation, and may outlive the client object; operations then complete with
+/// `errc::client_cancelled`.
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API lock {
 public:
     using executor_type = asio::any_io_executor;  ///< The type of the client's executor.
 
-    /// The name is the key on the servers, byte for byte, unless `config::key_format` says otherwise. Another library that uses the same key with
-    /// `SET NX PX` (redsync, node-redlock, redis-py) shares the lock. Throws `std::invalid_argument` if the name is empty or reserved for the
-    /// library (its key is `redlock:node`, `redlock:hw`, `redlock:set` or `redlock:wait`, or ends in `:fence`, `:want`, `:published` or `:permits`), if an
-    /// option makes no sense, or if the ttl and the `lock_delay` of a lock with `fencing` are above `config::max_ttl`.
-    template <std::convertible_to<std::string> Name>  // so that a list of names is none of the ways to make a std::string
+    /// The name is the key on the servers, byte for byte, unless `config::key_format` is set. Other libraries that use the same key with
+    /// `SET NX PX` (redsync, node-redlock, redis-py) share the lock.
+    ///
+    /// Throws `std::invalid_argument` if the name is empty or reserved (its key is `redlock:node`, `redlock:hw`, `redlock:set` or
+    /// `redlock:wait`, or ends in `:fence`, `:want`, `:published` or `:permits`), if an option is out of bounds, or if the ttl and the
+    /// `lock_delay` of a lock with `fencing` are together above `config::max_ttl`.
+    template <std::convertible_to<std::string> Name>  // so that a list of names does not convert to a std::string
     lock(client const& owner, Name&& name, lock_options const& options = {})
         : lock{owner, one_name(owner, std::forward<Name>(name)), options}
     {
     }
 
-    /// Locks several resources at once, all or none: `redlock::lock{nodes, {"a", "b", "c"}}`. Up to 64 names, in any order. The names are sorted, and
-    /// each node sets all keys in one step, so two such locks never wait for each other. There is one lease, and its token is larger than all earlier
-    /// tokens of each resource. Excludes, and is excluded by, the locks of each single name.
-    /// Throws as above, and if there are no names, too many, one of them twice, or names of several shards.
+    /// Locks several resources at once, all or none: `redlock::lock{client, {"a", "b", "c"}}`. 1 to 64 names, in any order: each node sets
+    /// all keys in one step, so two such locks never wait for each other. There is one lease; its token is larger than all earlier tokens
+    /// of each name. Such a lock and locks on its single names exclude each other.
+    ///
+    /// Throws as above, and if there are no names, more than 64, one of them twice, or names of different shards.
     lock(client const& owner, lock_names names, lock_options const& options = {});
 
     /// The client's executor.
     executor_type get_executor() const noexcept { return core_->get_executor(); }
 
-    /// The name for people to read; several names have ", " between them. The text lives as long as the lock.
+    /// A human-readable name; several names are separated by ", ". Valid as long as the lock.
     std::string_view name() const noexcept;
 
     /// The names, sorted.
     std::vector<std::string> names() const;
 
-    /// The options that the constructor got.
+    /// The options given to the constructor.
     lock_options const& options() const noexcept;
 
-    /// Acquires the lock, and waits as long as another holder has it. Asks all nodes at once, rolls grants back if they are no majority, and asks
-    /// again when a majority can be free, or after a random delay.
+    /// Acquires the lock, and waits while another holder has it. Asks all nodes at once, rolls back grants that are no majority, and asks
+    /// again when a majority may be free, or after a random delay.
     ///
-    /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error. Without a token, and with `asio::use_awaitable` or
-    /// `asio::use_future`, what is thrown is an `acquire_error`, whose text has the lock's name and the first node's reason.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: `terminal` and `partial` complete at once, and all grants of the nodes, also later ones, are released in
-    /// the background. `total` promises that nothing happened, so it completes at once only between two attempts; an attempt
-    /// under way is awaited, and if it wins, the operation succeeds.
-    /// Errors: `errc::acquire_timed_out` (another holder had the lock at the end), `errc::acquire_timed_out_no_majority` (at the end too few nodes
-    /// answered to know who holds it); with `max_attempts`, the outcome of the last attempt (`errc::contended`,
-    /// `errc::split_votes`, `errc::no_majority`, `errc::validity_exhausted`);
-    /// `errc::self_deadlock` (the body of a `with_lock` on the same lock, or on one that shares a name with it, awaits this, see there; or the
-    /// `lock_options::owner` has a lease that cannot be shared);
-    /// `errc::client_not_running`; `errc::ttl_too_long` (no majority allows such a ttl with `fencing`); `errc::wrong_node_set`; `errc::client_cancelled`;
-    /// `asio::error::operation_aborted`.
-    /// Thread safety: may be started from any thread.
+    /// Errors: `errc::acquire_timed_out` (another holder had the lock at the end), `errc::acquire_timed_out_no_majority` (at the end too
+    /// few nodes answered to know who holds it); with `max_attempts`, the outcome of the last attempt (`errc::contended`,
+    /// `errc::split_votes`, `errc::no_majority`, `errc::validity_exhausted`); `errc::self_deadlock` (the body of a `with_lock` awaits this,
+    /// and its scope holds the lock or one with a common name; or the `lock_options::owner` holds a lease that this one cannot share);
+    /// `errc::ttl_too_long` (no majority allows such a ttl with `fencing`), `errc::wrong_node_set`, `errc::client_not_running`,
+    /// `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty on error.
+    /// Per-operation cancellation: `terminal` and `partial` complete at once; all grants, also later ones, are rolled back in the
+    /// background. `total` promises that nothing happened: between two attempts it completes at once; during an attempt it waits for the
+    /// attempt, and if that succeeds, so does the operation.
     /// Source: the distlock page of Redis, "The Redlock algorithm"; docs/protocol.md.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(CompletionToken&& token = {}) const
@@ -108,56 +114,50 @@ public:
         return start<CompletionToken>(nullptr, false, token);
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return start<CompletionToken>(&report, false, token);
     }
 
-    /// Makes one attempt: asks all nodes once, and does not wait if there is another holder. Of clients that ask at the same moment each may get the
-    /// votes of some nodes and none a majority; then each of these gets `errc::split_votes`, and nobody has the lock. If one of them has to get it, use
-    /// `acquire()` with `lock_options::max_attempts`. To know which it was, a refused attempt waits for the remaining nodes, for
-    /// about as long again as the refusals took. A client that got no vote at all, of more clients than there are nodes, cannot know: it gets `errc::contended`.
+    /// Makes one attempt: asks all nodes once, and does not wait for another holder.
     ///
-    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: as `acquire()`: `terminal` and `partial` complete at once, and all grants of the nodes, also later ones, are
-    /// released in the background; with `total` the attempt is awaited, and if it wins, the operation succeeds.
-    /// Errors: `errc::contended` (another holder has the lock), `errc::split_votes`, `errc::no_majority` (too few nodes answered to know),
-    /// `errc::validity_exhausted`, `errc::acquire_timed_out_no_majority` (an `acquire_timeout` within `node_timeout`), `errc::client_not_running`,
-    /// `errc::ttl_too_long`, `errc::wrong_node_set`, `errc::client_cancelled`, `asio::error::operation_aborted`.
-    /// Thread safety: may be started from any thread.
+    /// If several clients ask at the same moment, each may get the votes of some nodes and none a majority: then they get
+    /// `errc::split_votes`, and nobody has the lock. Use `acquire()` with `lock_options::max_attempts` if one of them must get it. To
+    /// distinguish the two, a refused attempt waits for the remaining nodes, for about as long again as the refusals took. With more
+    /// clients than nodes, one that got no vote cannot know, and gets `errc::contended`.
+    ///
+    /// Errors: `errc::contended` (another holder has the lock; also, without an `owner`, in the body of the `with_lock` that holds it),
+    /// `errc::split_votes`, `errc::no_majority` (too few nodes answered to know), `errc::validity_exhausted`,
+    /// `errc::acquire_timed_out_no_majority` (`acquire_timeout` is shorter than the answers took), `errc::ttl_too_long`,
+    /// `errc::wrong_node_set`, `errc::client_not_running`, `errc::client_cancelled`, `asio::error::operation_aborted`.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty on error.
+    /// Per-operation cancellation: as `acquire()` during an attempt.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(CompletionToken&& token = {}) const
     {
         return start<CompletionToken>(nullptr, true, token);
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return start<CompletionToken>(&report, true, token);
     }
 
-    /// Looks at the lock: who holds it, since when, and what was published with it (`lease::publish()`). It acquires nothing and changes nothing.
+    /// Returns who holds the lock, since when, and what was published with it (`lease::publish()`). Acquires and changes nothing.
     ///
-    /// It asks all nodes once, and completes when a majority has answered so that no other answer can change who holds it, and the newest state that was
-    /// seen, if any, is confirmed; or after `node_timeout`.
-    /// Of what was published, it says the newest that it saw, and in `is_confirmed` whether a majority keeps it; a state that is not confirmed may be the
-    /// one that the next holder inherits, or not. Nodes that are quarantined are asked as well. Of a lock on several names, the first is looked at.
+    /// Asks all nodes once, also quarantined ones, until a majority has answered, no other answer can change who holds the lock, and the
+    /// newest published state, if any, is confirmed; or until all have answered, or for `node_timeout`. Reports the newest state seen;
+    /// `is_confirmed` is set if a majority has that state. The next holder may or may not inherit an unconfirmed one. Of a lock on several
+    /// names, it reads the first in sorted order.
     ///
-    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lock_peek)`.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
-    /// Errors: `errc::no_majority` (too few nodes answered to say anything), `errc::client_not_running`, `errc::client_cancelled`,
+    /// Errors: `errc::no_majority` (too few nodes answered), `errc::client_not_running`, `errc::client_cancelled`,
     /// `asio::error::operation_aborted`.
-    /// Thread safety: may be started from any thread.
+    /// Completion signature: `void(error_code, lock_peek)`.
+    /// Per-operation cancellation: all types complete at once.
     template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto peek(CompletionToken&& token = {}) const
     {
@@ -165,17 +165,13 @@ public:
             token, detail::initiate_peek{core_, detail::peek_request{what_, {}}});
     }
 
-    /// Waits until something else is to be seen of the lock than `last`, which `peek()` or this function returned, and returns that. The nodes tell of
-    /// changes; a client whose user may not be told (`CLIENT TRACKING`) asks every `lock_options::poll_interval`. An extension changes the key, too: then it
-    /// looks once more, and goes on waiting. While too few nodes answer, it waits for them.
+    /// Waits until the lock looks different from `last`, which `peek()` or this function returned, and returns the new state. The client
+    /// asks the nodes again when they report a change, when the lock should have expired, after at most 30 s, and, where `CLIENT TRACKING`
+    /// is forbidden, every `lock_options::poll_interval`. Extensions do not end the wait. While too few nodes answer, it keeps asking.
     ///
-    /// Preconditions: `client::run` is called, before or while it waits.
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lock_peek)`.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
     /// Errors: `errc::client_cancelled`, `asio::error::operation_aborted`.
-    /// Thread safety: may be started from any thread.
+    /// Completion signature: `void(error_code, lock_peek)`.
+    /// Per-operation cancellation: all types complete at once.
     template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto wait_changed(lock_peek last, CompletionToken&& token = {}) const
     {

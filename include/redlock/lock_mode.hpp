@@ -1,4 +1,4 @@
-// How a lock is held: alone, together with others that read, or as some of a number of permits.
+// How a lock is held: exclusively, shared with other readers, or as permits.
 #ifndef REDLOCK_LOCK_MODE_HPP
 #define REDLOCK_LOCK_MODE_HPP
 
@@ -10,9 +10,9 @@ namespace redlock {
 
 /// How a lease holds its lock, or how an attempt asked for it.
 enum class lock_mode : std::uint8_t {
-    exclusive,  ///< Alone: by a `lock`, or by the writer of an `rw_lock`.
-    shared,     ///< Beside others that read: `rw_lock::acquire_shared()`, and a writer after `lease::downgrade()`.
-    permit,     ///< One or several permits of a `semaphore`.
+    exclusive,  ///< Exclusively: by a `lock`, or by the writer of an `rw_lock`.
+    shared,  ///< Together with other readers: `rw_lock::acquire_shared()`, and a writer after `lease::downgrade()`.
+    permit,  ///< One or more permits of a `semaphore`.
 };
 
 /// The enumerator's name.

@@ -1,4 +1,4 @@
-// Observers are told what a client does, while it does it.
+// Observers receive events about what a client does.
 #ifndef REDLOCK_OBSERVER_HPP
 #define REDLOCK_OBSERVER_HPP
 
@@ -15,32 +15,32 @@ namespace redlock {
 
 namespace asio = boost::asio;
 
-/// Override the functions of the events that you want to know of (redlock/event.hpp says what they mean), or `on`, which gets all of them.
+/// Override the functions for the events that you need (redlock/event.hpp), or `on`, which receives all of them.
 ///
 ///     auto const watcher = std::make_shared<my_observer>();
 ///     redlock::client nodes{io.get_executor(), config, watcher};
 ///
 /// To pass events on to another observer, call its `on`.
 ///
-/// Executor: events are kept in a queue and told on `executor()`, in the order in which they happened, never from inside the client's own
-/// work. What an observer does costs that executor's time: if it may block, let it have an executor of its own.
-/// Exceptions: leave the executor's `run()`, as those of any handler do. The event that was being told is over, the next ones are told later.
-/// Lifetimes: the client keeps its observer until the last event has been told. When the client is gone, what still goes on is told (releases,
-/// which take up to half a second); when the context of `executor()` is destroyed, nothing more is. An executor of its own must outlive the
+/// Executor: events are queued and delivered on `executor()`, in the order in which they happened, never from inside the client's own work.
+/// An observer that may block needs an executor of its own.
+/// Exceptions: leave the executor's `run()`, as those of any handler. That event is over; the next ones are delivered later.
+/// Lifetimes: the client keeps its observer until the last event has been delivered. Events after the destruction of the client (releases,
+/// for up to half a second) are delivered too, unless the context of `executor()` is destroyed. An executor of its own must outlive the
 /// client's context.
-/// Thread safety: one client makes one call at a time. An observer of several clients may be called by each of them at the same time.
+/// Thread safety: one client makes one call at a time. Several clients with the same observer may call it at the same time.
 class REDLOCK_API observer {
 public:
     virtual ~observer() = default;
 
-    /// Where events are told; empty: on the executor that the client was made with. Asked once, by the client's constructor.
+    /// Where events are delivered; empty: on the client's executor. Called once, by the client's constructor.
     virtual asio::any_io_executor executor() const { return {}; }
 
-    /// How many events are kept for an observer that is not told them in time. Further ones are dropped, and counted (`event::dropped`,
-    /// `client_counters::events_dropped`). An event takes about 200 bytes. Asked once, by the client's constructor.
+    /// How many events are queued at most. Further ones are dropped and counted (`event::dropped`, `client_counters::events_dropped`). An
+    /// event takes about 200 bytes. Called once, by the client's constructor.
     virtual std::size_t max_queued_events() const { return 65'536; }
 
-    /// Called with each event. By default it calls the function below that has the event's name.
+    /// Called for each event. By default it calls the function below with the event's name.
     virtual void on(event::any const& what);
 
 protected:
@@ -99,14 +99,14 @@ private:
     void call(event::dropped const& e) { on_dropped(e); }
 };
 
-/// Several observers as one: each event is told to all of them, in this order, on one executor; their own `executor()` and `max_queued_events()`
-/// are not asked. An exception keeps the event from those that come behind.
+/// Several observers as one: each event goes to all of them, in this order, on one executor. Their own `executor()` and
+/// `max_queued_events()` are not called. If one throws, those after it miss the event.
 class REDLOCK_API observers final : public observer {
 public:
     /// Precondition: none of them is null.
     explicit observers(std::vector<std::shared_ptr<observer>> all, asio::any_io_executor executor = {});
 
-    /// The one that the constructor was given.
+    /// The executor given to the constructor.
     asio::any_io_executor executor() const override { return executor_; }
 
     void on(event::any const& what) override;

@@ -1,4 +1,4 @@
-// The exception that operations on locks and leases throw, besides those that acquire a lock.
+// The exception of operations on locks and leases, except acquisitions.
 #ifndef REDLOCK_OPERATION_ERROR_HPP
 #define REDLOCK_OPERATION_ERROR_HPP
 
@@ -11,18 +11,19 @@
 
 namespace redlock {
 
-/// Thrown by the operations of a `lease`, by looks at a lock, a semaphore or an election, and by `client::adopt()`, in coroutines and by futures: without
-/// a token, with `asio::use_awaitable` and with `asio::use_future`. Operations that acquire a lock throw an `acquire_error`.
+/// Thrown by the operations of a `lease`, by `peek()`, `wait_changed()`, `semaphore::available()` and `election::leader()`, and by
+/// `client::adopt()`, without a token, with `asio::use_awaitable` or with `asio::use_future`; also by `change_permits()`. Acquisitions
+/// throw an `acquire_error`.
 class REDLOCK_API operation_error : public system_error {
 public:
-    /// `lock`: the name of the lock, for the text; empty: there is none. `reason`: what was the matter; empty: the code says it.
+    /// `lock`: the lock's name, for the text; empty: none. `reason`: empty if the code says everything.
     operation_error(error_code why, std::string_view lock, std::string_view reason = {});
 
-    /// One line with the lock's name, the code's message, and the reason.
+    /// One line with the lock's name, the code's message and the reason.
     char const* what() const noexcept override;
 
-    /// What was the matter, mostly of the first node whose vote failed. Empty if there is nothing to say besides the code. The reference is valid as long
-    /// as this exception or a copy of it lives.
+    /// The reason, usually of the first node whose vote failed. Empty if the code says everything. Valid as long as this exception or a
+    /// copy exists.
     std::string const& reason() const noexcept;
 
 private:

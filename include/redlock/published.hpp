@@ -1,4 +1,4 @@
-// The state that goes with a lock: what its holder publishes, and what others see of a lock.
+// The state that a holder publishes with a lock, and what others see of a lock.
 #ifndef REDLOCK_PUBLISHED_HPP
 #define REDLOCK_PUBLISHED_HPP
 
@@ -11,15 +11,15 @@
 
 namespace redlock {
 
-/// The most bytes that `lease::publish()` takes.
+/// The size limit of `lease::publish()`, in bytes.
 inline constexpr std::size_t max_state_size = 4096;
 
-/// What a holder has published.
+/// A state that a holder has published.
 struct published_state {
-    std::uint64_t token{0};  ///< The fencing token of the lease that published it. 0: nothing is known to have been published.
-    std::string value{};     ///< The bytes, as they were given to `lease::publish()`.
+    std::uint64_t token{0};  ///< The fencing token of the lease that published it. 0: there is no known state.
+    std::string value{};  ///< The bytes given to `lease::publish()`.
 
-    /// Whether there is a state at all; it may be empty.
+    /// Whether there is a state; its value may be empty.
     explicit operator bool() const noexcept { return token != 0; }
 
     friend bool operator==(published_state const&, published_state const&) = default;
@@ -27,7 +27,7 @@ struct published_state {
 
 namespace detail {
 
-// Tells two looks at a lock apart that read the same.
+// Distinguishes states that compare equal otherwise.
 struct peek_marks {
     std::uint64_t holder{0};  // a hash of the holder's value
     std::uint64_t rank{0};
@@ -38,21 +38,20 @@ struct peek_marks {
 
 }  // namespace detail
 
-/// What `lock::peek()` saw of a lock. It was so at a moment between the call and its completion, and may not be so any more.
+/// What `lock::peek()` saw: true at a moment between the call and its completion, and possibly outdated.
 struct lock_peek {
-    lock_peek() = default;  ///< So that it is no aggregate: g++ 12 destroys those of a temporary twice inside co_await expressions.
+    lock_peek() = default;  ///< Not an aggregate: g++ 12 destroys those twice if temporary in co_await expressions.
 
-    bool held{false};          ///< A majority of the nodes has the lock's key, and all of them for the same holder; or readers have it.
-    std::string
-        host{};  ///< Of the holder, as its value says. Empty: nobody holds it, readers do, or another library whose value says nothing.
-    std::uint64_t pid{0};  ///< The holder's process.
+    bool held{false};  ///< A majority of the nodes has the lock's key, all for the same holder; or readers hold it.
+    std::string host{};  ///< The holder's host, from its value. Empty: not held, held by readers, or by another library.
+    std::uint64_t pid{0};  ///< The holder's process id.
     std::string label{};  ///< `config::label` of the holder.
-    std::optional<std::chrono::system_clock::time_point>
-        since{};  ///< When the holder began to acquire it, in seconds of the holder's clock.
-    published_state state{};  ///< What was published last, by the present holder or one before.
-    bool is_holders{false};  ///< The present holder published `state`, and not one before.
-    bool is_confirmed{false};  ///< `state` was seen on a majority: the next holder inherits it, or a newer one.
-    detail::peek_marks marks{};  ///< Not for users: tells apart what reads the same.
+    /// When the holder began to acquire it, in whole seconds of the holder's clock.
+    std::optional<std::chrono::system_clock::time_point> since{};
+    published_state state{};  ///< The last published state, by the present holder or an earlier one.
+    bool is_holders{false};  ///< Whether the present holder published `state`.
+    bool is_confirmed{false};  ///< `state` was seen on a majority: the next holder inherits it or a newer one.
+    detail::peek_marks marks{};  ///< Internal: distinguishes states that compare equal otherwise.
 
     friend bool operator==(lock_peek const&, lock_peek const&) = default;
 };

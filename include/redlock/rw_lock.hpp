@@ -22,92 +22,86 @@
 
 namespace redlock {
 
-/// A cheap handle that consists of the name of a resource, options, and a client, like `lock`. Any number of leases to read are held at the same
-/// time, or one to write.
+/// A cheap handle that consists of a name, options and a client, like `lock`. Any number of leases to read, or one to write, are held at
+/// the same time.
 ///
-/// A writer is the exclusive lock of that name: a `lock`, an older version of this library, or another library with `SET NX PX` excludes readers, and
-/// is excluded by them, without knowing of them.
+/// A writer holds the exclusive lock of that name: a `lock`, or another library with `SET NX PX`, excludes readers and is excluded by them.
 ///
-/// Nobody starves, as long as all writers are `rw_lock`s: a writer that waits leaves a wish on the nodes. While the wish is there, they let in only
-/// those readers that a writer had refused before. So a writer waits for the readers that were there, and readers wait for one writer. Writers of other
-/// kinds leave no wish, and `try_acquire()` leaves none: a stream of readers can keep them out. A reader that crashed keeps writers out until its ttl
-/// is over, and one that is extended for ever keeps them out for ever (`lock_options::max_hold`).
+/// A writer that waits registers its intent on the nodes. While it is registered, they admit only readers that an earlier writer had
+/// refused: a writer waits for the readers that were there before, and readers wait for one writer. So neither side starves, if all writers
+/// are `rw_lock`s that wait in `acquire()` without `max_attempts`. Other writers and `try_acquire()` register nothing, and a stream of
+/// readers can keep them out. A crashed reader blocks writers until its ttl is over; one that is extended indefinitely blocks them
+/// indefinitely (see `lock_options::max_hold`).
 ///
-/// What other libraries meet while somebody reads: their `GET` of the key is answered with WRONGTYPE, also in the script with which they release or
-/// extend a lock of theirs that has expired. That script ends nobody's reading. One that deletes the key without looking, ends all of it.
+/// Effect on other libraries while readers hold the lock: their `GET` of the key fails with WRONGTYPE, also in a script that releases or
+/// extends an expired lock. Such a script releases no reader; an unconditional DEL releases all.
 ///
-/// Not offered, because it cannot be done rightly:
-/// - An upgrade from reading to writing: two readers that want it would wait for each other for ever. A coroutine in a `with_shared_lock` body, and a
-///   `lock_options::owner` that reads, is told so at once when it acquires the lock to write: `errc::self_deadlock`. The way down is
-///   `lease::downgrade()`.
-/// - Several names in one lock, some to read and some to write: one token for all of them is not argued for (docs/proof.md). The constructors that
-///   would take them are deleted.
-/// - Readers without tokens: nodes that lost their data could let a writer in beside them.
+/// Not offered:
+/// - An upgrade from reading to writing: two readers that want it would wait for each other forever. In the body of a `with_shared_lock`,
+///   and for a `lock_options::owner` that reads, `acquire()` fails with `errc::self_deadlock`. `lease::downgrade()` is the opposite.
+/// - Several names in one lock, some to read and some to write: one token for all of them has no proof (docs/proof.md). The constructors
+///   for this are deleted.
+/// - Readers without tokens: nodes that lost their data could admit a writer beside them.
 ///
-/// Lifetimes: may outlive the client object; operations then complete with `errc::client_cancelled`.
+/// For all operations:
+///
+/// Preconditions: `client::run()` is called, before or during the operation; otherwise as with `lock`.
+/// Executor: the handler's associated executor, by default the client's.
+/// Lifetimes: the lock may be destroyed during an operation, and may outlive the client object; operations then complete with
+/// `errc::client_cancelled`.
 /// Thread safety: const members may be called from any thread at the same time.
 class REDLOCK_API rw_lock {
 public:
     using executor_type = asio::any_io_executor;  ///< The type of the client's executor.
 
-    /// The name is the key on the servers, as for a `lock`; `NAME:want` is the key of the wish. Throws `std::invalid_argument` as the constructor of
-    /// `lock` does, and if `lock_options::fencing` is off.
+    /// The name is the key on the servers, as with `lock`; the intents of writers are in `NAME:want`. Throws `std::invalid_argument` as the
+    /// constructor of `lock`, and if `lock_options::fencing` is off.
     rw_lock(client const& owner, std::string name, lock_options const& options = {});
 
-    /// Several names, or several with a mode each, are not offered: see above. A writer of several names is a `lock`.
+    /// Several names, or several with a mode each, are not offered (see above). A writer of several names is a `lock`.
     rw_lock(client const& owner, std::initializer_list<std::string_view> names, lock_options const& options = {}) = delete;
     rw_lock(client const& owner, std::initializer_list<std::pair<std::string_view, lock_mode>> names,
             lock_options const& options = {}) = delete;
     rw_lock(client const& owner, std::vector<std::string> names, lock_options const& options = {}) = delete;
 
-    /// The name for people to read.
+    /// A human-readable name.
     std::string_view name() const noexcept { return writer_.name(); }
 
-    /// The options that the constructor got. A reader has one token, whatever `lock_options::token_block` is, and its lease is never handed over.
+    /// The options given to the constructor. A reader has one token, regardless of `lock_options::token_block`, and its lease is never
+    /// handed over.
     lock_options const& options() const noexcept { return writer_.options(); }
 
     /// The client's executor.
     executor_type get_executor() const noexcept { return writer_.get_executor(); }
 
-    /// Looks at the lock, as `lock::peek()` does: whether somebody writes, and who, or others read (`held`, without a `host`).
+    /// Returns who writes, or that others read (`held`, without a `host`), as `lock::peek()`.
     ///
-    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lock_peek)`.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
     /// Errors: those of `lock::peek()`.
-    /// Thread safety: may be started from any thread.
+    /// Completion signature: `void(error_code, lock_peek)`.
+    /// Per-operation cancellation: all types complete at once.
     template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto peek(CompletionToken&& token = {}) const
     {
         return writer_.peek(std::forward<CompletionToken>(token));
     }
 
-    /// Waits until something else is to be seen of the lock than `last`, as `lock::wait_changed()` does.
+    /// Waits until the lock looks different from `last`, as `lock::wait_changed()`.
     ///
-    /// Preconditions: `client::run` is called, before or while it waits.
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lock_peek)`.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: `terminal`, `partial` and `total` complete at once.
     /// Errors: those of `lock::wait_changed()`.
-    /// Thread safety: may be started from any thread.
+    /// Completion signature: `void(error_code, lock_peek)`.
+    /// Per-operation cancellation: all types complete at once.
     template <asio::completion_token_for<void(error_code, lock_peek)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto wait_changed(lock_peek last, CompletionToken&& token = {}) const
     {
         return writer_.wait_changed(std::move(last), std::forward<CompletionToken>(token));
     }
 
-    /// Acquires the lock to write, and waits as long as others read or write. Leaves a wish on the nodes while it waits for readers.
+    /// Acquires the lock to write, and waits while others read or write. Registers its intent while readers hold the lock.
     ///
-    /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: as `lock::acquire()`. Its wish ends a second later at the latest.
-    /// Errors: those of `lock::acquire()`; `errc::self_deadlock` also when the owner reads, or the body of a `with_shared_lock` awaits this.
-    /// Thread safety: may be started from any thread.
+    /// Errors: those of `lock::acquire()`; `errc::self_deadlock` also when its owner reads, or the body of a `with_shared_lock` awaits
+    /// this.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty on error.
+    /// Per-operation cancellation: as `lock::acquire()`. The intent ends within a second.
     /// Source: docs/proof.md, "Readers and a writer".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(CompletionToken&& token = {}) const
@@ -115,48 +109,40 @@ public:
         return writer_.acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return writer_.acquire(report, std::forward<CompletionToken>(token));
     }
 
-    /// Makes one attempt to acquire the lock to write, and leaves no wish.
+    /// Makes one attempt to acquire the lock to write. Registers no intent.
     ///
-    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: as `lock::try_acquire()`.
     /// Errors: those of `lock::try_acquire()`; `errc::contended` also when others read.
-    /// Thread safety: may be started from any thread.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty on error.
+    /// Per-operation cancellation: as `lock::try_acquire()`.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(CompletionToken&& token = {}) const
     {
         return writer_.try_acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire(attempt_report& report, CompletionToken&& token = {}) const
     {
         return writer_.try_acquire(report, std::forward<CompletionToken>(token));
     }
 
-    /// Acquires the lock to read: waits while somebody writes, or a writer waits that came before. One round trip if nobody does.
+    /// Acquires the lock to read, and waits while another client writes, or while an earlier writer waits. One round trip otherwise.
     ///
-    /// The lease is one of its own, also beside other readers of this client. Its token is larger than those of all writers before, and smaller than
-    /// those of all writers after it; readers share tokens. `lease::mode()` says `lock_mode::shared`.
-    /// With `lock_options::owner`, an owner that reads or writes already gets a nested lease at once.
+    /// The lease is separate from those of other readers, also of this client. Its token is larger than the tokens of all earlier writers,
+    /// and smaller than those of all later ones; readers may share a token. `lease::mode()` is `lock_mode::shared`. An owner
+    /// (`lock_options::owner`) that already reads or writes gets a nested lease at once; nested in a writer's lease it is exclusive.
     ///
-    /// Preconditions: `client::run` is called, before or while it waits; otherwise it waits until its `acquire_timeout` (`errc::client_not_running`).
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: as `lock::acquire()`.
     /// Errors: those of `lock::acquire()`.
-    /// Thread safety: may be started from any thread.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty on error.
+    /// Per-operation cancellation: as `lock::acquire()`.
     /// Source: docs/proof.md, "Readers and a writer".
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire_shared(CompletionToken&& token = {}) const
@@ -164,7 +150,7 @@ public:
         return reader_.acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
     {
@@ -173,20 +159,16 @@ public:
 
     /// Makes one attempt to acquire the lock to read.
     ///
-    /// Preconditions: `client::run` is called, before or within `lock_options::node_timeout`.
-    /// Lifetimes: the lock may be destroyed meanwhile.
-    /// Completion signature: `void(error_code, lease)`; the lease is empty when there is an error.
-    /// Executor: the handler's associated executor, by default the client's.
-    /// Per-operation cancellation: as `lock::try_acquire()`.
     /// Errors: those of `lock::try_acquire()`; `errc::contended` also when a writer waits.
-    /// Thread safety: may be started from any thread.
+    /// Completion signature: `void(error_code, lease)`; the lease is empty on error.
+    /// Per-operation cancellation: as `lock::try_acquire()`.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire_shared(CompletionToken&& token = {}) const
     {
         return reader_.try_acquire(std::forward<CompletionToken>(token));
     }
 
-    /// The same, and fills `report` just before it completes. `report` must live until then.
+    /// The same, and fills `report`, which must live until the operation completes.
     template <asio::completion_token_for<void(error_code, lease)> CompletionToken = detail::deferred_throwing_t>
     [[nodiscard]] auto try_acquire_shared(attempt_report& report, CompletionToken&& token = {}) const
     {

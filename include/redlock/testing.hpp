@@ -1,5 +1,5 @@
-// For tests of code that uses redlock: nodes in memory, in virtual time, without servers, sockets and waiting. It is in a library of its
-// own, redlock::testing; docs/testing.md shows how it is used.
+// For tests of code that uses redlock: nodes in memory and virtual time, without servers, sockets or waiting. In a library of its own,
+// redlock::testing; see docs/testing.md.
 #ifndef REDLOCK_TESTING_HPP
 #define REDLOCK_TESTING_HPP
 
@@ -28,62 +28,61 @@
 
 namespace redlock::testing {
 
-/// The clock of a `simulation`: it does not move, except in its `run` functions and `pause`.
+/// The clock of a `simulation`. It advances only in the simulation's `run` functions and `pause`.
 ///
-/// Its time points are those of `boot_clock`, so that they can be compared with `lease::valid_until()`, which in a simulation is of this
-/// clock. `boot_clock` itself shows real time even there.
+/// Its time points are those of `boot_clock`, so they can be compared with `lease::valid_until()`, which in a simulation is by this clock.
+/// `boot_clock` itself shows real time even there.
 class clock {
 public:
     using rep = boot_clock::rep;                ///< A count of nanoseconds.
     using period = boot_clock::period;          ///< What `rep` counts.
     using duration = boot_clock::duration;      ///< A time between two points, in nanoseconds.
     using time_point = boot_clock::time_point;  ///< A point in virtual time.
-    static constexpr bool is_steady = true;     ///< It never goes back within a simulation. Each one begins at the same point.
+    static constexpr bool is_steady = true;  ///< Never goes back within a simulation. Each simulation begins at the same point.
 
-    /// The time now.
+    /// The present time.
     static time_point now() noexcept;
 };
 
-/// What `asio::steady_timer` is, in virtual time. For code under test that takes its timer as a template parameter.
+/// An `asio::steady_timer` in virtual time, for code under test that takes its timer as a template parameter. A real `steady_timer` waits
+/// for real time even in a simulation, where an hour passes before it expires.
 ///
-/// A `steady_timer` waits for real time even in a simulation, where an hour is over before it rings.
-///
-/// Thread safety: none; a simulation works on one thread.
+/// Thread safety: none; a simulation runs on one thread.
 class timer {
 public:
-    using executor_type = asio::any_io_executor;  ///< What its waits complete on by default.
+    using executor_type = asio::any_io_executor;  ///< The default executor of its waits.
     using clock_type = clock;                     ///< Virtual.
     using duration = clock::duration;             ///< In nanoseconds.
     using time_point = clock::time_point;         ///< Of `clock`.
 
-    /// One that has expired. Throws `std::logic_error` unless the executor is of a simulation.
+    /// An expired timer. Throws `std::logic_error` unless the executor is a simulation's.
     explicit timer(asio::any_io_executor executor);
 
-    /// One that expires after so long.
+    /// A timer that expires after this time.
     timer(asio::any_io_executor executor, duration after);
 
-    timer(timer&&) noexcept;             ///< The waits go along.
-    timer& operator=(timer&&) noexcept;  ///< Cancels the waits that were there.
+    timer(timer&&) noexcept;  ///< Takes over the waits.
+    timer& operator=(timer&&) noexcept;  ///< Cancels the waits of the timer that was here.
     ~timer();                            ///< Cancels its waits.
 
-    /// Of its constructor.
+    /// The executor given to the constructor.
     executor_type get_executor() const;
 
-    /// Sets when it expires, and cancels its waits.
+    /// Sets the expiry, and cancels the waits.
     void expires_after(duration after);
-    void expires_at(time_point at);  ///< The same with a point in time.
-    time_point expiry() const;       ///< When that is.
-    void cancel();                   ///< Its waits complete with `asio::error::operation_aborted`.
+    void expires_at(time_point at);  ///< The same, with a point in time.
+    time_point expiry() const;  ///< The expiry.
+    void cancel();  ///< The waits complete with `asio::error::operation_aborted`.
 
-    /// Completes when the timer expires.
+    /// Waits until the timer expires.
     ///
-    /// Preconditions: it was not moved from.
+    /// Preconditions: the timer was not moved from.
     /// Lifetimes: destroying the timer cancels the wait.
+    /// Errors: `asio::error::operation_aborted`.
     /// Completion signature: `void(error_code)`.
     /// Executor: the handler's associated executor, by default the timer's.
     /// Per-operation cancellation: all types.
-    /// Errors: `asio::error::operation_aborted`.
-    /// Thread safety: on the thread of the simulation.
+    /// Thread safety: on the simulation's thread.
     template <asio::completion_token_for<void(error_code)> CompletionToken = asio::deferred_t>
     [[nodiscard]] auto async_wait(CompletionToken&& token = {})
     {
@@ -113,45 +112,45 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// Waits for so much virtual time.
+/// Waits for this much virtual time.
 ///
-/// Preconditions: the calling coroutine runs in a simulation; otherwise it throws `std::logic_error`.
-/// Lifetimes: none to care about.
-/// Completion signature: none of its own: it is an `asio::awaitable<void>`.
-/// Executor: the calling coroutine's.
-/// Per-operation cancellation: the types that the calling coroutine observes, by default `terminal`.
+/// Preconditions: the calling coroutine runs in a simulation; otherwise `std::logic_error` is thrown.
+/// Lifetimes: nothing has to outlive it.
 /// Errors, thrown as `system_error`: `asio::error::operation_aborted`.
-/// Thread safety: on the thread of the simulation.
-/// Units: any `std::chrono` duration; it is kept in nanoseconds.
+/// Completion signature: none; an `asio::awaitable<void>`.
+/// Executor: the calling coroutine's.
+/// Per-operation cancellation: the types that the calling coroutine allows, by default `terminal`.
+/// Thread safety: on the simulation's thread.
+/// Units: any `std::chrono` duration, stored in nanoseconds.
 [[nodiscard]] asio::awaitable<void> sleep(clock::duration time);
 
-/// What a `simulation` is made with, for designated initialisers.
+/// The options of a `simulation`, for designated initialisers.
 struct simulation_options {
-    std::size_t nodes{3};                         ///< How many. 1 to 15.
-    std::uint32_t seed{1};                        ///< Of everything that is random: another one, another run; the same, the same run.
-    std::chrono::microseconds round_trip{100};    ///< What a request and its answer take at least, in microseconds.
-    std::chrono::microseconds max_lingering{50};  ///< How much longer a request takes at most, in microseconds; drawn for each one.
+    std::size_t nodes{3};  ///< The number of nodes. 1 to 15.
+    std::uint32_t seed{1};  ///< The seed of all random choices: the same seed gives the same run.
+    std::chrono::microseconds round_trip{100};  ///< The least time for a request and its answer, in microseconds.
+    std::chrono::microseconds max_lingering{50};  ///< The largest additional time, drawn for each request, in microseconds.
     std::chrono::milliseconds max_ttl{30'000};    ///< As `config::max_ttl`, in milliseconds.
 };
 
-/// One node of a simulation, to do to it what happens to servers. Used on the thread of the simulation.
+/// One node of a simulation, with the faults of servers. For the simulation's thread only.
 class simulated_node {
 public:
     simulated_node(simulated_node const&) = delete;
     simulated_node& operator=(simulated_node const&) = delete;
     ~simulated_node();
 
-    void down();     ///< Nobody reaches it: connections break, and none can be made. It keeps what it knows, and keys expire.
-    void up();       ///< It can be reached again.
-    void stop();     ///< The process is stopped: connections stay, nothing is answered.
-    void go_on();    ///< After `stop()`: what was sent meanwhile is executed now.
-    void restart();  ///< The process ends and begins anew, and finds on its disk what it knew. It votes again once it is admitted.
-    void forget();   ///< The same, but it lost its data. It votes again once every lease that it could have granted has expired.
+    void down();  ///< Unreachable: connections break, and none can be made. It keeps its data, and keys expire.
+    void up();  ///< Reachable again.
+    void stop();  ///< The process is stopped: connections stay open, and nothing is answered.
+    void go_on();  ///< Ends `stop()`: requests that arrived meanwhile are executed now.
+    void restart();  ///< The process restarts and loads its data from disk. It votes again once it is admitted.
+    void forget();  ///< The process restarts without its data. It votes again once every lease that it could have granted has expired.
 
-    /// What a request and its answer take from now on, at least, in whatever unit.
+    /// Sets the least time for a request and its answer from now on, in any unit.
     void round_trip(std::chrono::nanoseconds time);
 
-    /// Sets its wall clock, by which keys expire, so much forward; negative: back.
+    /// Steps its wall clock, by which keys expire, forward; negative: back.
     void set_clock(std::chrono::nanoseconds by);
 
 private:
@@ -161,47 +160,48 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// Who holds a lock, as a majority of the nodes see it.
+/// The holder of a lock, as a majority of the nodes has it.
 struct holding {
-    std::string who;  ///< The name of the client, see `simulation::make_client()`; "elsewhere" for `hold_elsewhere()` and `lose()`.
-    std::size_t nodes{0};  ///< On how many nodes.
-    std::uint64_t token{0};  ///< The fencing token of its lease; 0: it has none.
-    std::chrono::milliseconds expires_in{0};  ///< When the majority ends, in milliseconds, unless it is extended.
+    std::string who;  ///< The client's name (`simulation::make_client()`); "elsewhere" after `hold_elsewhere()` and `lose()`.
+    std::size_t nodes{0};  ///< The number of nodes that have its key.
+    std::uint64_t token{0};  ///< The fencing token of its lease; 0: none.
+    std::chrono::milliseconds expires_in{0};  ///< When the majority expires unless it is extended, in milliseconds.
 };
 
-/// Clients over nodes in memory, in virtual time, on one thread: an hour of leases takes milliseconds, and the same seed gives the same run.
+/// Clients over nodes in memory, in virtual time, on one thread. An hour of leases takes milliseconds, and the same seed gives the same
+/// run.
 ///
-/// Everything below the public interface but the connections is the real library: rounds, votes, tokens, the watchdog. Coroutines under
-/// test run on the simulation's executor, in its `run` functions; what they wait for must be in virtual time (`timer`, `sleep`).
+/// Everything but the connections is the real library: rounds, votes, tokens, the watchdog. Coroutines under test run on the simulation's
+/// executor, in its `run` functions, and may only wait for virtual time (`timer`, `sleep`).
 ///
-/// Lifetimes: clients, locks and leases may outlive it, timers may not; handlers that have not been called are destroyed with it. One at a
-/// time: the constructor throws `std::logic_error` while another simulation lives in this process.
+/// Lifetimes: clients, locks and leases may outlive it; timers may not. Handlers not yet called are destroyed with it. The constructor
+/// throws `std::logic_error` while another simulation exists in this process.
 ///
-/// Thread safety: none; it belongs to one thread, and so does everything that runs in it.
+/// Thread safety: none; it and everything that runs in it belong to one thread.
 class simulation {
 public:
     using duration = clock::duration;  ///< In nanoseconds.
 
-    /// Nodes that are up, and a client that is connected to them. Throws `std::invalid_argument` for options that make no sense.
+    /// Creates nodes that are up, and a client connected to them. Throws `std::invalid_argument` for invalid options.
     explicit simulation(simulation_options const& options = {});
     simulation(simulation const&) = delete;
     simulation& operator=(simulation const&) = delete;
     ~simulation();
 
-    asio::io_context& context() noexcept;  ///< For what is spawned; do not run it: `run_for` does.
-    asio::any_io_executor get_executor() const noexcept;  ///< Of that context.
+    asio::io_context& context() noexcept;  ///< For spawning. Do not run it: `run_for` does.
+    asio::any_io_executor get_executor() const noexcept;  ///< The executor of that context.
 
-    redlock::client& client() noexcept;  ///< A client of these nodes, which is running. Its name is "client".
+    redlock::client& client() noexcept;  ///< A running client of these nodes, named "client".
     simulated_node& node(std::size_t index);  ///< Throws `std::out_of_range`.
-    std::size_t nodes() const noexcept;  ///< How many there are.
+    std::size_t nodes() const noexcept;  ///< The number of nodes.
 
-    /// Another client of these nodes, which is running: another instance of a service. `name`: what `holding::who` says. `observer`: as for any
-    /// client. Throws `std::invalid_argument` when the name is empty or was given before.
+    /// Creates another running client of these nodes, like another instance of a service. `name` appears in `holding::who`; `observer` is
+    /// as for any client. Throws `std::invalid_argument` if the name is empty, in use, or "elsewhere".
     redlock::client make_client(std::string name, std::shared_ptr<redlock::observer> observer = nullptr);
 
-    /// Runs a coroutine to its end and returns what it returns, or throws what it throws. Time passes as it has to. After `limit` of virtual
-    /// time, throws `std::runtime_error`: it waits for ever, or for something that is not in virtual time. Not to be called in what runs
-    /// here already (`std::logic_error`).
+    /// Runs a coroutine to its end, while virtual time passes as needed. Returns its result or throws its exception. Throws
+    /// `std::runtime_error` after `limit` of virtual time: the coroutine waits forever, or for something outside virtual time. Throws
+    /// `std::logic_error` if called inside a run.
     template <class T>
     T run(asio::awaitable<T> story, duration limit = std::chrono::minutes{10})
     {
@@ -216,32 +216,32 @@ public:
         return std::move(**result);
     }
 
-    /// The same for a coroutine that returns nothing.
+    /// The same for a coroutine without a result.
     void run(asio::awaitable<void> story, duration limit = std::chrono::minutes{10});
 
-    /// Lets so much virtual time pass. What a handler throws comes out of here. As `run`, not to be called in what runs here already.
+    /// Lets this much virtual time pass. Throws what a handler throws, and `std::logic_error` if called inside a run.
     void run_for(duration time);
 
-    /// Lets time pass until `done()`, but no more than `limit`. Returns whether it is done.
+    /// Lets virtual time pass until `done()`, at most for `limit`. Returns whether it is done.
     [[nodiscard]] bool run_until(std::function<bool()> const& done, duration limit = std::chrono::minutes{10});
 
-    /// Time passes and nothing runs, as when a process is stopped, or a machine suspended. What is due meanwhile runs afterwards, late.
+    /// Time passes and nothing runs, as when a process is stopped or a machine suspended. What is due meanwhile runs afterwards, late.
     void pause(duration time);
 
-    /// Somebody who is none of these clients has the lock from now on, on all nodes, for `ttl`, and with a larger token. Throws
-    /// `std::logic_error` when somebody has it: see `lose()`.
+    /// Another party, none of these clients, gets the lock on all nodes, for `ttl` (1 ms to `max_ttl`) and with a larger token. Throws
+    /// `std::logic_error` if the lock is held (see `lose()`), and `std::invalid_argument` for another `ttl`.
     void hold_elsewhere(std::string_view name, std::chrono::milliseconds ttl = std::chrono::seconds{10});
 
-    /// And releases it. Waiters are told. Does nothing when it is not held elsewhere.
+    /// Releases that lock, and notifies waiters. Does nothing if it is not held elsewhere.
     void release_elsewhere(std::string_view name);
 
-    /// The lock changes hands: the nodes lose its keys, and as with `hold_elsewhere()` somebody else acquires it. The holder finds
-    /// out one round trip later instead of at the next extension: the lease is lost, its scope is cancelled. Throws `std::logic_error`
-    /// when none of the clients has it.
+    /// Moves the lock to another party: the nodes lose its keys, and then as `hold_elsewhere()`. The holder learns of it after one round
+    /// trip instead of at the next extension: its lease is lost, its scope cancelled. Throws `std::logic_error` if none of the clients
+    /// holds the lock.
     void lose(std::string_view name, std::chrono::milliseconds ttl = std::chrono::seconds{1});
 
-    /// Who holds it now; nobody has to answer for that, nodes that are down count too. Without a majority: nobody. The readers of a `rw_lock` are not
-    /// told.
+    /// The present holder, if a majority of the nodes has one; read directly from the nodes, also from those that are down. Readers of a
+    /// `rw_lock` are not reported.
     std::optional<holding> holder(std::string_view name) const;
 
     /// How many leases of all clients ended before they were released.

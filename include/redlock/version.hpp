@@ -8,7 +8,7 @@
 #define REDLOCK_VERSION_MINOR 1
 #define REDLOCK_VERSION_PATCH 0
 
-/// The version as a number, for comparisons: 10000 * major + 100 * minor + patch.
+/// The version as a number for comparisons: 10000 * major + 100 * minor + patch.
 #define REDLOCK_VERSION (REDLOCK_VERSION_MAJOR * 10000 + REDLOCK_VERSION_MINOR * 100 + REDLOCK_VERSION_PATCH)
 
 /// "major.minor.patch".
@@ -20,10 +20,10 @@
 
 namespace redlock {
 
-/// `REDLOCK_VERSION_STRING` of the library that is loaded, which may be later than that of the headers.
+/// `REDLOCK_VERSION_STRING` of the loaded library, which may be newer than the headers.
 REDLOCK_API char const* version() noexcept;
 
-/// `BOOST_VERSION` of the Boost that the library was built with.
+/// `BOOST_VERSION` of the Boost with which the library was built.
 REDLOCK_API unsigned boost_version() noexcept;
 
 }  // namespace redlock

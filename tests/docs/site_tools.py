@@ -16,11 +16,14 @@ import search_index  # noqa: E402
 from markdown import headings, links  # noqa: E402
 
 
+def saying(sections):
+    return "".join(f'<simplesect kind="par"><title>{title}</title><para>Something.</para></simplesect>' for title in sections)
+
+
 def operation(name, sections, arguments="(CompletionToken &amp;&amp;token={})", text="Does something."):
-    said = "".join(f'<simplesect kind="par"><title>{title}</title><para>Something.</para></simplesect>' for title in sections)
     return (f'<memberdef kind="function" prot="public"><templateparamlist><param><type>asio::completion_token_for&lt; void(error_code)&gt;</type></param>'
             f"</templateparamlist><type>auto</type><name>{name}</name><argsstring>{arguments}</argsstring><briefdescription><para>{text}</para>"
-            f"</briefdescription><detaileddescription><para>{said}</para></detaileddescription></memberdef>")
+            f"</briefdescription><detaileddescription><para>{saying(sections)}</para></detaileddescription></memberdef>")
 
 
 def variable(name, kind, text):
@@ -29,7 +32,7 @@ def variable(name, kind, text):
 
 
 class Reference(unittest.TestCase):
-    def check(self, change=lambda classes: None):
+    def check(self, change=lambda classes: None, of_all={}, kind="class"):
         classes = {}
         for full in sorted(check_reference.OPERATIONS):
             scope, _, name = full.rpartition("::")
@@ -37,7 +40,9 @@ class Reference(unittest.TestCase):
         change(classes)
         with tempfile.TemporaryDirectory() as folder:
             for number, (scope, members) in enumerate(classes.items()):
-                text = f"<doxygen><compounddef><compoundname>{scope}</compoundname>{''.join(members.values())}</compounddef></doxygen>"
+                said = f"<detaileddescription><para>{saying(of_all.get(scope, ()))}</para></detaileddescription>"
+                text = (f'<doxygen><compounddef kind="{kind}"><compoundname>{scope}</compoundname>{said}{"".join(members.values())}'
+                        f"</compounddef></doxygen>")
                 (Path(folder) / f"class{number}.xml").write_text(text, encoding="utf-8")
             return check_reference.check(folder)[0]
 
@@ -48,6 +53,15 @@ class Reference(unittest.TestCase):
         for missing in check_reference.REQUIRED:
             rest = [title for title in check_reference.REQUIRED if title != missing]
             self.assertEqual(self.check(lambda c: c["redlock::lease"].update(extend=operation("extend", rest))), [f"redlock::lease::extend: {missing}"])
+
+    def test_a_class_may_say_it_of_all_its_operations(self):
+        rest = [title for title in check_reference.REQUIRED if title != "Executor"]
+        def without(classes):
+            classes["redlock::lease"].update(extend=operation("extend", rest))
+        missing = ["redlock::lease::extend: Executor"]
+        self.assertEqual(self.check(without, {"redlock::lease": ["Executor"]}), [])
+        self.assertEqual(self.check(without, {"redlock::lock": ["Executor"]}), missing)
+        self.assertEqual(self.check(without, {"redlock::lease": ["Executor"]}, kind="namespace"), missing)
 
     def test_an_overload_may_refer_to_one_that_says_everything_and_not_to_none(self):
         same = operation("acquire", (), text="The same, and fills a report.")

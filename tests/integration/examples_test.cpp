@@ -1,5 +1,6 @@
 // The examples, run as a user would, against real servers.
 #include "support/admitted.hpp"
+#include "support/certificates.hpp"
 #include "support/redis_server.hpp"
 #ifdef REDLOCK_POSTGRES
 #include "support/postgres_client.hpp"
@@ -27,9 +28,9 @@ struct outcome {
     std::string output;
 };
 
-outcome run_example(std::string const& name, std::string const& arguments)
+outcome run_example(std::string const& name, std::string const& arguments, std::string const& environment = "")
 {
-    std::string const command = std::string{REDLOCK_EXAMPLES} + "/" + name + " " + arguments + " 2>&1";
+    std::string const command = environment + " " + REDLOCK_EXAMPLES + "/" + name + " " + arguments + " 2>&1";
     FILE* const pipe = ::popen(command.c_str(), "r");
     if (!pipe) throw std::runtime_error{"cannot run " + command};
     outcome result{};
@@ -78,8 +79,45 @@ BOOST_AUTO_TEST_CASE(first_lock)
 BOOST_AUTO_TEST_CASE(first_lock_without_nodes)
 {
     outcome const result = run_example("first_lock", "");
-    BOOST_TEST(result.exit_code != 0);
-    BOOST_TEST(says(result, "config::nodes is empty"), result.output);
+    BOOST_TEST(result.exit_code == 1);
+    BOOST_TEST(says(result, "first_lock: config::nodes is empty"), result.output);
+}
+
+BOOST_AUTO_TEST_CASE(each_says_how_it_is_used)
+{
+    for (std::string const name : {"callbacks", "checkpoint", "election", "exports", "fenced_write_redis", "futures", "job_runner", "leader", "observing",
+                                   "orders", "periodic", "rw_lock", "scope", "secured", "several", "shared_client", "shutdown", "travelling",
+#ifdef REDLOCK_POSTGRES
+                                   "fenced_write_postgres", "payment"
+#endif
+         }) {
+        outcome const result = run_example(name, "</dev/null");
+        BOOST_TEST(result.exit_code == 1, name);
+        BOOST_TEST(says(result, name + ": usage: "), result.output);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(secured)
+{
+    redlock::testing::certificate_authority ours;
+    auto const key = ours.issue();
+    std::deque<redis_server> servers;
+    std::string hosts;
+    for (int i = 0; i < 3; ++i) {
+        auto& s = servers.emplace_back(redlock::testing::redis_server_options{.requirepass = "secret", .tls = redlock::testing::tls_arguments(ours, key)});
+        redlock::testing::admit(s);
+        hosts += " localhost:" + std::to_string(s.tls_port());
+    }
+    outcome const result = run_example("secured", ours.file() + hosts, "REDIS_PASSWORD=secret");
+    BOOST_TEST(result.exit_code == 0, result.output);
+    BOOST_TEST(result.output.starts_with("locked, with fencing token "), result.output);
+    outcome const wrong = run_example("secured", ours.file() + hosts, "REDIS_PASSWORD=guessed");
+    BOOST_TEST(wrong.exit_code == 1);
+    BOOST_TEST(says(wrong, "wrong user name or password"), wrong.output);
+    redlock::testing::certificate_authority theirs;
+    outcome const stranger = run_example("secured", theirs.file() + hosts, "REDIS_PASSWORD=secret");
+    BOOST_TEST(stranger.exit_code == 1);
+    BOOST_TEST(says(stranger, "certificate"), stranger.output);
 }
 
 BOOST_AUTO_TEST_CASE(fenced_write_redis)
@@ -140,6 +178,41 @@ BOOST_AUTO_TEST_CASE(fenced_write_postgres)
     BOOST_TEST(stale.exit_code == 1);
     BOOST_TEST(says(stale, "fencing token"), stale.output);
     BOOST_TEST(data.command("SELECT balance FROM accounts") == "120");
+}
+
+BOOST_AUTO_TEST_CASE(a_payment_is_made_once)
+{
+    auto const nodes = redlock::testing::admitted_servers(3);
+    redlock::testing::postgres_server server;
+    redlock::testing::postgres_client data{server.where()};
+    data.command("CREATE TABLE accounts (id text PRIMARY KEY, balance bigint NOT NULL CHECK (balance >= 0), fence bigint NOT NULL DEFAULT 1)");
+    data.command("CREATE TABLE payments (key text PRIMARY KEY, account text NOT NULL REFERENCES accounts, amount bigint NOT NULL, token bigint NOT NULL)");
+    data.command("INSERT INTO accounts VALUES ('alice', 100)");
+    auto const pay = [&](std::string const& what) { return run_example("payment", "'" + server.where() + "' " + what + " " + urls_of(nodes)); };
+    auto const balance = [&] { return data.command("SELECT balance FROM accounts"); };
+
+    outcome const first = pay("alice order-1 30");
+    BOOST_TEST(first.exit_code == 0, first.output);
+    BOOST_TEST(says(first, "paid, token "), first.output);
+    BOOST_TEST(balance() == "70");
+    outcome const again = pay("alice order-1 30");
+    BOOST_TEST(again.exit_code == 0, again.output);
+    BOOST_TEST(says(again, "was paid before, token "), again.output);
+    BOOST_TEST(balance() == "70");
+
+    outcome const too_much = pay("alice order-2 71");
+    BOOST_TEST(too_much.exit_code == 1);
+    BOOST_TEST(says(too_much, "accounts_balance_check"), too_much.output);
+    BOOST_TEST(says(pay("bob order-3 1"), "there is no account bob"));
+    BOOST_TEST(data.command("SELECT count(*) FROM payments") == "1");
+    BOOST_TEST(says(pay("alice order-2 70"), "paid, token "), "its key was not used");
+    BOOST_TEST(balance() == "0");
+
+    data.command("UPDATE accounts SET fence = $1", {newest});
+    outcome const stale = pay("alice order-4 1");
+    BOOST_TEST(stale.exit_code == 1);
+    BOOST_TEST(says(stale, "fencing token"), stale.output);
+    BOOST_TEST(data.command("SELECT count(*) FROM payments") == "2");
 }
 #endif
 

@@ -301,9 +301,13 @@ BOOST_AUTO_TEST_CASE(orders_are_changed_one_by_one)
     for (int i = 0; i < 40; ++i) expected[static_cast<std::size_t>(i)] = i + 1;
     BOOST_CHECK_EQUAL_COLLECTIONS(all.begin(), all.end(), expected.begin(), expected.end());
     BOOST_TEST(post(port, "/orders/18") == "1\n");
+    BOOST_TEST(ask(port, "GET /ready HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.0 200 "));
+    BOOST_TEST(ask(port, "GET /orders/18 HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.0 405 "));
+    for (auto const* path : {"/favicon.ico", "/orders/", "/orders/1x", "/orders/1234567890"})
+        BOOST_TEST(answer_to_post(port, path).starts_with("HTTP/1.0 404 "), path);
 
     BOOST_TEST(post(port_of(services[1]), "/orders/17") == "1\n", "another process has orders of its own");
-    for (auto const& s : servers) s.command({"SET", "order:/orders/18", "somebody else's", "PX", "60000"});
+    for (auto const& s : servers) s.command({"SET", "order:18", "somebody else's", "PX", "60000"});
     auto const taken = answer_to_post(port, "/orders/18");
     BOOST_TEST(taken.starts_with("HTTP/1.0 409 "), taken);
     BOOST_TEST(taken.ends_with("the lock was not acquired in time: it is contended\n"), taken);
@@ -311,13 +315,79 @@ BOOST_AUTO_TEST_CASE(orders_are_changed_one_by_one)
     auto const unknown = answer_to_post(port, "/orders/19");
     BOOST_TEST(unknown.starts_with("HTTP/1.0 503 "), unknown);
     BOOST_TEST(unknown.ends_with("too few nodes voted to know who holds it\n"), unknown);
-    std::string const why = "order:/orders/19: the lock was not acquired in time: too few nodes voted to know who holds it; ";
+    std::string const why = "order:19: the lock was not acquired in time: too few nodes voted to know who holds it; ";
+    BOOST_TEST(ask(port, "GET /ready HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("HTTP/1.0 503 "));
     // Which of the two is named, and whether it was cut off or timed out, depends on when the service noticed.
     BOOST_TEST(services[0].says(why + "127.0.0.1:"), services[0].said());
     for (auto& s : services) {
         s.process().end(SIGTERM, 10s);
         BOOST_TEST(s.process().exit_code().value_or(-1) == 0, s.said());
     }
+}
+
+// Two of three servers hang for longer than most leases last, and go on.
+BOOST_AUTO_TEST_CASE(an_outage_ends_no_service)
+{
+    redis_server data;
+    running observing{"observing", {"0"}, servers}, orders{"orders", {"0"}, servers}, shutdown{"shutdown", {}, servers};
+    running leader{"leader", {"anna"}, servers}, election{"election", {"anna:1"}, servers}, periodic{"periodic", {"1", data.url()}, servers};
+    std::array<running*, 6> const all{&observing, &orders, &shutdown, &leader, &election, &periodic};
+    auto const count_of = [](running const& which, char const* text) { return count(which.said(), text); };
+    auto const counts_more = [&](running const& which, char const* text, std::size_t than) {
+        return eventually([&] { return count_of(which, text) > than; });
+    };
+    BOOST_TEST_REQUIRE(observing.says("\"event\":\"released\""));
+    BOOST_TEST_REQUIRE(orders.says("/orders/\n"));
+    BOOST_TEST_REQUIRE(shutdown.says("ready\n"));
+    BOOST_TEST_REQUIRE(leader.says("anna leads, with token "));
+    BOOST_TEST_REQUIRE(election.says("leading, with token "));
+    BOOST_TEST_REQUIRE(periodic.says("period "));
+    servers[0].stop();
+    servers[1].stop();
+    BOOST_TEST(leader.says("anna steps down, in time\n"));
+    BOOST_TEST(shutdown.says("was not acquired in time: too few nodes"), shutdown.said());  // after 5 s
+    BOOST_TEST(eventually([&] { return servers[2].command({"EXISTS", "example:periodic", "example:leader"}) == "0"; }));
+    auto const released = count_of(observing, "\"event\":\"released\""), periods = count_of(periodic, "period ");
+    servers[0].resume();
+    servers[1].resume();
+    BOOST_TEST(counts_more(leader, "anna leads, with token ", 1), leader.said());
+    BOOST_TEST(counts_more(election, "leading, with token ", 1), election.said());
+    BOOST_TEST(counts_more(observing, "\"event\":\"released\"", released + 1), observing.said());
+    BOOST_TEST(counts_more(periodic, "period ", periods + 1), periodic.said());
+    auto const said = orders.said();
+    std::string const before = "http://127.0.0.1:";
+    auto const port = static_cast<std::uint16_t>(std::stoi(said.substr(said.find(before) + before.size())));
+    BOOST_TEST(post(port, "/orders/1") == "1\n");
+    for (auto* each : all) {
+        each->process().end(SIGTERM, 10s);
+        BOOST_TEST(each->process().exit_code().value_or(-1) == 0, each->said());
+    }
+    BOOST_TEST(shutdown.said().ends_with("all released\n"), shutdown.said());
+}
+
+BOOST_AUTO_TEST_CASE(each_period_is_counted_once)
+{
+    redis_server data;
+    std::optional<running> first{std::in_place, "periodic", std::vector<std::string>{"1", data.url()}, servers};
+    running second{"periodic", {"1", data.url()}, servers};
+    auto const periods = [&] { return count(first->said(), "period ") + count(second.said(), "period "); };
+    BOOST_TEST_REQUIRE(eventually([&] { return periods() >= 2; }));
+    bool const first_leads = first->said().find("period ") != std::string::npos;
+    (first_leads ? *first : second).process().kill();
+    auto const said = periods();
+    BOOST_TEST(eventually([&] { return periods() >= said + 2; }), "the other one goes on");
+    auto& other = first_leads ? second : *first;
+    other.process().end(SIGTERM, 10s);
+    BOOST_TEST(other.process().exit_code().value_or(-1) == 0, other.said());
+    BOOST_TEST(data.command({"HGET", "report", "reports"}) == std::to_string(periods()));
+
+    data.command({"HSET", "report", "fence", "9007199254740991"});
+    running late{"periodic", {"1", data.url()}, servers};
+    BOOST_TEST(late.says("STALE a later leader has been here"), late.said());
+    data.command({"HSET", "report", "fence", "1"});
+    BOOST_TEST(late.says("period "), late.said());
+    late.process().end(SIGTERM, 10s);
+    BOOST_TEST(late.process().exit_code().value_or(-1) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(shutdown_leaves_nothing_behind)

@@ -120,9 +120,10 @@ void attempt::continue_with(acquire_outcome outcome, time_point now)
 
 bool attempt::is_of_this_era() const noexcept { return era_ == env_.to_nodes->era(); }
 
+// What the members of an earlier generation had to say proves nothing: a server that has left is none of those that decide now.
 bool attempt::leaves_no_majority(std::size_t without) const noexcept
 {
-    return quorum::leaves_no_majority(machine_.votes().of_whom(), without);
+    return is_of_this_era() && quorum::leaves_no_majority(machine_.votes().of_whom(), without);
 }
 
 // The answers to the confirmations of an attempt, which goes to all nodes: it costs those little that need none, and catches up with

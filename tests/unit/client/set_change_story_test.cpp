@@ -537,6 +537,26 @@ BOOST_AUTO_TEST_CASE(a_client_that_meets_a_member_that_left_first_gets_a_lock_wi
     }
 }
 
+// A client of a set of two servers hears while it asks that one of them has left: what that one answers is no proof that the list is wrong.
+BOOST_AUTO_TEST_CASE(an_attempt_that_began_before_a_member_left_is_no_proof_of_a_wrong_list)
+{
+    for (auto const later : {0ms, 1ms, 2ms, 4ms, 8ms}) {
+        changing_world w;
+        w.add(w.old_list);
+        w.change(leaves, {});
+        w.advance(3 * max_ttl);
+        auto& client = w.add({0, 1});
+        BOOST_TEST_REQUIRE(w.once(client, "job") == error_code{});
+        w.members.back()->nodes[1]->there = 100us + later;
+        for (int i = 0; i < 3; ++i) w.change(1, {});  // also the last step, which says that a majority has moved
+        std::optional<error_code> result;
+        lock const job{client, "job", {.ttl = 5s, .node_timeout = 1s, .acquire_timeout = 8s}};
+        job.acquire([&](error_code ec, lease const&) { result = ec; });
+        BOOST_TEST_REQUIRE(advance_until(*w.context, [&] { return result.has_value(); }, 10s));
+        BOOST_TEST(*result == error_code{}, result->message() << ", " << later.count() << " ms later");
+    }
+}
+
 // The server that shows that the list is wrong is met while requests are on their way to the members of the set, or have been answered. The program ends at once,
 // so no later connection takes what it has to release.
 BOOST_AUTO_TEST_CASE(a_wrong_list_leaves_no_key_on_members_of_the_set)
