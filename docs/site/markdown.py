@@ -15,7 +15,7 @@ def pages():
 
 def notes():
     """Markdown beside the sources, for those who change them."""
-    return [ROOT / "benchmarks/decisions.md", ROOT / "src/README.md", *sorted((ROOT / "tests").glob("*/README.md"))]
+    return [ROOT / "benchmarks/decisions.md", *sorted((ROOT / "tests").glob("*/README.md"))]
 
 
 def lines(text):

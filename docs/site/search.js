@@ -5,7 +5,7 @@ const finder = (() => {
   const units = { s: 's', second: 's', seconds: 's', sec: 's', ms: 'ms', millisecond: 'ms', milliseconds: 'ms', min: 'min', minute: 'min', minutes: 'min',
                   h: 'h', hour: 'h', hours: 'h' };
   // Pages that answer questions come before those that report on measurements and tests.
-  const weights = [[/^(performance|comparison|changelog|simulation|faults|robustness|contributing)\.html/, 0.5], [/^(proof|protocol)\.html/, 0.7],
+  const weights = [[/^(performance|comparison|changelog|simulation|faults|robustness|contributing)\.html/, 0.5], [/^(proof|protocol|architecture)\.html/, 0.7],
                    [/^(troubleshooting|semantics|errors|fencing|choosing|operations|tutorial)\.html/, 1.3]];
 
   function words_of(text) {

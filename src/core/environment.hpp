@@ -1,6 +1,6 @@
 // The client behind the public class, of which `engine` is the middle. All of it runs on the strand of its client, except what
 // says otherwise; there is one timer and no lock. The environment is what the parts of a client share, which are listed in
-// src/README.md.
+// docs/architecture.md.
 #ifndef REDLOCK_CORE_ENVIRONMENT_HPP
 #define REDLOCK_CORE_ENVIRONMENT_HPP
 
