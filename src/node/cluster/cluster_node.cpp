@@ -80,6 +80,7 @@ private:
     void pause(bool map_is_old);
     void look_at(std::vector<reply>& replies);
     void completed();
+    void part();
     void report_stop_when_idle();
 
     asio::any_io_executor strand_;
@@ -105,9 +106,17 @@ void cluster_node::impl::stop()
 {
     if (std::exchange(stopping_, true)) return;
     timer_.cancel();
+    asio::post(strand_, [self = shared_from_this()] { self->part(); });
+}
+
+// Until it says that it is down, the owner may send requests: releases of votes that come late.
+void cluster_node::impl::part()
+{
+    bool const was_usable = std::exchange(state_, state::idle) == state::usable;
     primary_.reset();
     link_->leave(*this);
-    asio::post(strand_, [self = shared_from_this()] { self->report_stop_when_idle(); });
+    if (auto const listener = listener_.lock(); listener && was_usable) listener->on_down(index_, asio::error::operation_aborted, {});
+    report_stop_when_idle();
 }
 
 void cluster_node::impl::report_stop_when_idle()

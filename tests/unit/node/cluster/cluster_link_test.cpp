@@ -227,6 +227,23 @@ BOOST_AUTO_TEST_CASE(credentials_that_take_longer_than_a_connection_may_are_wait
     BOOST_TEST(right() == logins.size());
 }
 
+// A vote that comes when the client has been stopped is released.
+BOOST_AUTO_TEST_CASE(a_shard_that_is_stopped_takes_requests_until_it_is_down)
+{
+    connect();
+    BOOST_TEST_REQUIRE(until([&] { return up() == shards; }), listeners.front()->said);
+    batch work;
+    work.commands.push_back({verb::inspect, {}, {}, {}});
+    std::vector<reply> replies;
+    std::size_t completed = 0;
+    for (auto const& n : nodes) n->stop();
+    BOOST_TEST(up() == shards);
+    nodes.front()->exec(work, {}, replies, [&](error_code) { ++completed; });
+    BOOST_TEST(until([&] { return completed == 1 && all([](auto const& l) { return l.stopped; }); }));
+    BOOST_TEST(up() == 0u);
+    BOOST_TEST(all([](auto const& l) { return l.downs == 1; }));
+}
+
 // It may be gone, or of another cluster, by the next time.
 BOOST_AUTO_TEST_CASE(a_server_that_an_error_named_is_asked_once)
 {
