@@ -38,6 +38,12 @@ command extension::request() const
     return c;
 }
 
+void extension::does_not_ask(quorum::node_set const& nodes)
+{
+    for (std::size_t node = 0; node < env_.to_nodes->nodes(); ++node)
+        if (nodes.has(node)) machine_.on_vote(record_->machine, node, vote::failed);
+}
+
 void extension::on_sent(quorum::node_set const& nodes, time_point now)
 {
     machine_.on_sent(nodes, now);

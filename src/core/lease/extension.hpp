@@ -35,6 +35,9 @@ public:
 
     command request() const;
 
+    // Nodes whose votes do not come, so that those of the others decide. Fewer than all.
+    void does_not_ask(quorum::node_set const& nodes);
+
     // A call of lease::extend() waits for this extension, and gives up.
     void wait(std::shared_ptr<waiter> who);
     bool abandon(waiter const* who) { return waiters_.complete(who, asio::error::operation_aborted); }  // false: `who` does not wait for it

@@ -170,6 +170,7 @@ void lease_registry::start_extension(std::shared_ptr<lease_record> const& what, 
     what->may_live_until(now + 2 * what->what->under->times.key_ttl);  // it may wait in a node's queue for as long as it is valid
     what->asked_in = env_.to_nodes->next_round();
     what->extended_on = quorum::node_set::all(env_.to_nodes->nodes());
+    e->does_not_ask(not_at);
     extension::ask(e, e->request(), e->times_out(), not_at);
 }
 

@@ -103,6 +103,36 @@ BOOST_FIXTURE_TEST_CASE(unknown_is_not_lost_and_is_tried_again_while_validity_la
     BOOST_TEST(counters().extensions_renewed >= 1u);
 }
 
+// All connections go silent, and each is replaced when one of its requests has waited for the default stall_timeout of 3 s. The first had a request to
+// answer when the extension came.
+BOOST_AUTO_TEST_CASE(a_lease_outlives_connections_that_go_silent_one_after_the_other)
+{
+    for (auto const sooner : {0ms, 100ms, 300ms, 500ms, 700ms, 1'000ms, 2'000ms}) {
+        lease_world w;
+        lease held = w.acquire("resource", {.ttl = 10s});
+        w.watch(held);
+        for (auto& n : w.nodes) n->stop();
+        auto const replace = [&](std::size_t i) {
+            w.nodes[i]->cut(false);
+            w.nodes[i]->go_on();
+        };
+        w.advance(6'333ms - sooner);  // the first extension was sent after 3,333 ms
+        replace(0);
+        w.advance(100ms);
+        w.nodes[0]->connect();
+        if (sooner > 100ms) w.advance(sooner - 100ms);
+        replace(1);
+        replace(2);
+        w.advance(100ms);
+        w.nodes[1]->connect();
+        w.nodes[2]->connect();
+        w.advance(1s);
+        BOOST_TEST(w.counters().extensions_renewed >= 1u, sooner.count() << " ms sooner");
+        w.advance(10s);
+        BOOST_TEST(!w.lost.has_value(), sooner.count() << " ms sooner: lost");
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(a_lease_that_cannot_be_extended_is_lost_stop_margin_before_its_end, lease_world)
 {
     lease held = acquire();
