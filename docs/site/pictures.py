@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws docs/pictures/*.svg: the time lines (idea_*) from the data below, whose times follow from the library's defaults; the bars from the figures in the
-tables of benchmarks/decisions.md and docs/waiting.md.
+tables of benchmarks/decisions.md.
 
     pictures.py           writes them
     pictures.py --check   exits with 1 where a file differs
@@ -179,7 +179,7 @@ def ratios():
 
 def crowd():
     def bars(row):
-        return [(f"{count} waiters", float(value), None) for count, value in zip(("10", "100", "1,000"), measured("waiting.md", row)[2].split(" / "))]
+        return [(f"{count} waiters", float(value), None) for count, value in zip(("10", "100", "1,000"), measured("../benchmarks/decisions.md", row)[2].split(" / "))]
     return {
         "name": "waiting_crowd", "title": "Commands for each acquisition, all three nodes together", "from": 0.5, "to": 1000, "grid": (1, 10, 100, 1000), "line": None,
         "notes": ("The waiters of one client share a queue, so only one of them asks the nodes. Logarithmic scale.",),

@@ -1,7 +1,7 @@
 // A program that was compiled with other macros of Asio than the library, or without run-time type information, would link with it, and then crash or
 // wait for ever: macros change what Asio's types consist of, and which services they look for. So a program asks the library for a function whose
 // name has in it what was compiled otherwise than usual. Where the library was not compiled in the same way, the program does not link, and the
-// linker's message says why. docs/building.md has the list.
+// linker's message says why. docs/building.md says what to do.
 #ifndef REDLOCK_DETAIL_SAME_MACROS_HPP
 #define REDLOCK_DETAIL_SAME_MACROS_HPP
 
