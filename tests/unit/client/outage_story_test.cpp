@@ -246,6 +246,24 @@ BOOST_FIXTURE_TEST_CASE(after_three_seconds_when_this_client_holds_it_itself, ou
     BOOST_TEST(said.size() == 2u);
 }
 
+BOOST_FIXTURE_TEST_CASE(of_several_locks_that_this_client_holds_itself_one_is_named_in_a_minute, outage_world)
+{
+    start();
+    auto const keep = [this](error_code ec, lease l) {
+        if (!ec) held.push_back(std::move(l));
+    };
+    redlock::lock const other{*client, "other", steady};
+    wait_for_the_lock();
+    other.acquire(keep);
+    advance(1s);
+    BOOST_TEST_REQUIRE(held.size() == 2u);
+    wait_for_the_lock();
+    advance(1s);
+    other.acquire(keep);
+    advance(10s);
+    CHECK_SAID({own_lease("3.0 s")});
+}
+
 BOOST_FIXTURE_TEST_CASE(a_waiter_that_was_there_when_the_lease_was_acquired, outage_world)
 {
     start();

@@ -40,24 +40,38 @@ struct silent_node final : detail::node {
     void start(std::size_t, std::weak_ptr<detail::node_listener>) override {}
     void stop() override {}
     void reject(error_code, std::string) override {}
-    void exec(detail::batch const& work, std::string_view, std::vector<detail::reply>&, detail::exec_handler handler) override
+    void exec(detail::batch const& work, std::string_view, std::vector<detail::reply>& replies, detail::exec_handler handler) override
     {
         for (detail::command const& c : work.commands) received.push_back(c.what);
         messages.push_back(work.commands.size());
+        answers.push_back(&replies);
         waiting.push_back(std::move(handler));
     }
+
+    void answer(std::size_t message, detail::reply const& with)
+    {
+        *answers[message] = {with};
+        std::move(waiting[message])(error_code{});
+    }
+    void lose(std::size_t message) { std::move(waiting[message])(errc::node_unreachable); }
 
     std::string called{"silent"};
     std::vector<verb> received;
     std::vector<std::size_t> messages;  // how many commands were in each
+    std::vector<std::vector<detail::reply>*> answers;
     std::vector<detail::exec_handler> waiting;
 };
 
 struct vote_counter final : detail::vote_handler {
-    void on_vote(std::size_t, detail::reply const& answer, detail::time_point) override { failed += answer.vote == vote::failed; }
+    void on_vote(std::size_t, detail::reply const& answer, detail::time_point) override
+    {
+        failed += answer.vote == vote::failed;
+        last = answer;
+    }
     bool wanted(std::size_t, detail::time_point) const override { return true; }
 
     int failed{0};
+    detail::reply last;
 };
 
 // One silent node, which may vote, and what it was sent.
@@ -74,6 +88,14 @@ struct one_silent_node {
         all->admit(0, "server");
     }
     ~one_silent_node() { all->clear(); }
+
+    void ask_for_a_token()
+    {
+        detail::command c{verb::acquire, "resource", "value", 10ms};
+        c.fenced = true;
+        all->add({c, who});
+        all->flush();
+    }
 
     std::vector<std::size_t> messages_with(std::size_t plain, std::size_t with_tokens)
     {
@@ -195,6 +217,56 @@ BOOST_FIXTURE_TEST_CASE(a_release_that_is_asked_of_one_node_is_owed_as_well, one
     all->up(0);
     BOOST_REQUIRE(peer->received.size() == 1u);
     BOOST_TEST((peer->received.front() == verb::release));
+}
+
+// The place for its answers has those of an earlier message, or none.
+BOOST_FIXTURE_TEST_CASE(a_message_that_is_lost_shows_no_clock, one_silent_node)
+{
+    int steps = 0;
+    all->on_step = [&](std::size_t, quorum::clock_step, detail::time_point) { ++steps; };
+    detail::reply shows_time{vote::granted};
+    shows_time.server_time = quorum::wall_time{1h};
+    ask_for_a_token();
+    peer->answer(0, shows_time);
+    virtual_clock::current += 1min;
+    ask_for_a_token();
+    peer->lose(1);
+    BOOST_TEST(who->failed == 1);
+    BOOST_TEST(steps == 0, "what it said a minute ago is no news");
+    ask_for_a_token();
+    peer->answer(2, shows_time);
+    BOOST_TEST(steps == 1, "and this is");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_message_of_before_a_change_of_the_set_that_is_lost_fails_as_others_do, one_silent_node)
+{
+    ask_for_a_token();
+    all->begin_era();
+    peer->lose(0);
+    BOOST_TEST(who->failed == 1);
+    BOOST_TEST(who->last.error == errc::node_unreachable);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_vote_of_before_a_change_of_the_set_does_not_count, one_silent_node)
+{
+    ask_for_a_token();
+    all->begin_era();
+    ask_for_a_token();
+    peer->answer(0, detail::reply{vote::granted});
+    BOOST_TEST(who->failed == 1);
+    BOOST_TEST(who->last.error == errc::node_not_admitted);
+    peer->answer(1, detail::reply{vote::granted});
+    BOOST_TEST((who->last.vote == vote::granted));
+}
+
+BOOST_FIXTURE_TEST_CASE(nodes_that_were_about_to_be_rejected_when_the_client_ends_are_gone_as_all_others, one_silent_node)
+{
+    all->reject_later(0, errc::node_unsuitable, "it evicts keys");
+    ask_for_a_token();
+    BOOST_TEST(who->last.error == errc::node_unsuitable);
+    all->close();
+    ask_for_a_token();
+    BOOST_TEST(who->last.words() == "the client was cancelled");
 }
 
 // A request that waits until it is known whether the node may vote, and a release behind it, which need not wait.

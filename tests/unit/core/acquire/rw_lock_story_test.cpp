@@ -191,6 +191,44 @@ BOOST_FIXTURE_TEST_CASE(readers_that_waited_for_a_writer_go_before_the_next_one_
     BOOST_TEST(*too_late.ec == errc::contended);
 }
 
+// Neither with those readers that waited, nor after one that gave up.
+BOOST_FIXTURE_TEST_CASE(who_has_not_waited_for_a_writer_is_behind_the_next_one, rw_world)
+{
+    auto& a = make_client();
+    auto& b = make_client();
+    auto& writer = write(a);
+    auto& one = ask(b, how::read);
+    auto& two = ask(b, how::read);
+    pass(50ms);
+    for (auto& server : servers) server->set("resource:want", "somebody", 20s);
+    for (std::size_t i = 3; i < 6; ++i) links[i]->there = 2ms;  // of the readers' client
+    BOOST_TEST(!release(writer.held));
+    for (int i = 0; i < 100 && !one.granted() && !two.granted(); ++i) pass(1ms);
+    BOOST_REQUIRE(one.granted() != two.granted());
+    auto& late = ask(b, how::read);
+    pass(50ms);
+    BOOST_TEST(one.granted());
+    BOOST_TEST(two.granted());
+    BOOST_TEST(!late.ec.has_value());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_reader_that_gave_up_has_not_waited_for_others, rw_world)
+{
+    auto& a = make_client();
+    auto& b = make_client();
+    auto& writer = write(a);
+    auto& gives_up = ask(b, how::read);
+    pass(50ms);
+    gives_up.signal.emit(asio::cancellation_type::terminal);
+    settle();
+    BOOST_TEST(*gives_up.ec == asio::error::operation_aborted);
+    BOOST_TEST(!release(writer.held));
+    for (auto& server : servers) server->set("resource:want", "somebody", 20s);
+    auto& late = ask(b, how::read);
+    pass(5ms);
+    BOOST_TEST(!late.ec.has_value());
+}
+
 BOOST_FIXTURE_TEST_CASE(neither_readers_nor_writers_starve, rw_world)
 {
     // Six clients that always want it: four read, two write.

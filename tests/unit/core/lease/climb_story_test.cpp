@@ -212,6 +212,28 @@ BOOST_FIXTURE_TEST_CASE(a_climb_that_a_minority_answers_leaves_marks_and_is_repe
     BOOST_TEST(!counter(0)->marked);
 }
 
+// A node that took part has a counter that a smaller goal would be below.
+BOOST_FIXTURE_TEST_CASE(a_climb_goes_no_less_far_than_one_that_failed, climbing_world)
+{
+    lease held = acquire();
+    nodes[2]->del("resource");
+    auto const lower = rival_fails_at(2);
+    auto const higher = rival_fails_at(2);
+    BOOST_REQUIRE(lower < higher);
+    nodes[1]->there = 1ms;
+    bool const asked = advance_until(*context, [&] { return nodes[0]->count(verb::climb) == 1; }, 1min);
+    BOOST_REQUIRE(asked);
+    nodes[1]->cut(false);
+    advance(100ms);
+    BOOST_REQUIRE(*counter(0)->value == higher);
+    BOOST_REQUIRE(counter(0)->marked);
+    nodes[2]->memory().set_counter("resource", lower, 1h, virtual_clock::now());
+    nodes[1]->connect();
+    advance(4s);
+    BOOST_TEST(held.nodes_held() == 3u);
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(*counter(i)->value == higher);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_lease_that_is_handed_over_has_climbed, climbing_world)
 {
     lease first = acquire({"resource"}, {.ttl = 9s, .max_local_hold = 1min});

@@ -112,6 +112,26 @@ BOOST_FIXTURE_TEST_CASE(of_many_leases_one_is_named_and_the_others_are_counted, 
     BOOST_TEST(said[3] == "1 more lease was lost soon after");
 }
 
+// The same nodes were missing both times.
+BOOST_FIXTURE_TEST_CASE(each_loss_has_its_own_reason, loss_world)
+{
+    start();
+    hold("reports");
+    lose(0);
+    lose(1);
+    advance(20s);
+    for (std::size_t node : {0u, 1u}) {
+        nodes[node]->refuse_connections = false;
+        nodes[node]->connect();
+    }
+    advance(2min);
+    hold("bills");
+    for (std::size_t node : {0u, 1u}) nodes[node]->stop();
+    advance(20s);
+    CHECK_SENTENCES(*this, {"reports" + lost_words + "; node0, node1: no connection: cut",
+                            "bills" + lost_words + "; node0, node1: no answer in time"});
+}
+
 BOOST_FIXTURE_TEST_CASE(what_ends_on_purpose_is_not_said, loss_world)
 {
     start();
@@ -168,6 +188,21 @@ BOOST_FIXTURE_TEST_CASE(without_leases_nobody_minds, loss_world)
     pause(1min);
     advance(1s);
     CHECK_SENTENCES(*this, {});
+}
+
+// It is watched while there are leases, and again when there are some again.
+BOOST_FIXTURE_TEST_CASE(an_executor_that_is_blocked_after_a_time_without_leases, loss_world)
+{
+    start();
+    hold("reports", {.ttl = 9s});
+    held.clear();
+    advance(20s);
+    hold("reports", {.ttl = 9s});
+    advance(1s);
+    pause(3'100ms);
+    advance(1s);
+    BOOST_TEST_REQUIRE(said.size() == 1u);
+    BOOST_TEST(said[0].find(" the client's executor did not run") != std::string::npos, said[0]);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lease_that_was_lost_since_the_executor_was_blocked, loss_world)

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -207,6 +208,49 @@ BOOST_AUTO_TEST_CASE(a_wrong_number_of_shards_is_asked_for_with_pauses_that_grow
     BOOST_TEST_MESSAGE("in 4 s: " << more << " connections, " << lower.heard("EVALSHA") + upper.heard("EVALSHA") - inspections << " looks");
     kept = std::to_string(shards);
     BOOST_TEST(until([&] { return up() == shards; }), listeners.front()->said);
+}
+
+// After a server that was usable for a moment only, the pause is as long as before.
+BOOST_AUTO_TEST_CASE(a_shard_is_looked_for_again_soon_if_its_server_was_used_for_long)
+{
+    settings.max_reconnect_delay = 1500ms;
+    at_lower.error_of_inspection = at_upper.error_of_inspection = "ERR not now";
+    connect();
+    pass(3s);  // the pauses grow
+    at_lower.error_of_inspection.clear();
+    at_upper.error_of_inspection.clear();
+
+    struct turn {
+        std::size_t downs;
+        steady::time_point since;
+        bool is_back{false};
+    };
+    std::vector<std::optional<turn>> turns(shards);
+    steady::duration longest{};
+    auto const all_have_left_and_are_back = [&] {
+        bool all_are = true;
+        for (std::size_t s = 0; s < shards; ++s) {
+            auto& of = turns[s];
+            if (!of && listeners[s]->up) {
+                of = turn{listeners[s]->downs, steady::now()};
+                nodes[s]->reject(errc::node_unsuitable, "for a moment");
+            }
+            if (of && !of->is_back && listeners[s]->up && listeners[s]->downs > of->downs) {
+                of->is_back = true;
+                longest = std::max(longest, steady::now() - of->since);
+            }
+            all_are = all_are && of && of->is_back;
+        }
+        return all_are;
+    };
+    BOOST_TEST_REQUIRE(until(all_have_left_and_are_back), listeners.front()->said);
+    BOOST_TEST((longest > 300ms), longest / 1ms << " ms");
+
+    pass(1700ms);
+    turns.assign(shards, {});
+    longest = {};
+    BOOST_TEST_REQUIRE(until(all_have_left_and_are_back), listeners.front()->said);
+    BOOST_TEST((longest < 900ms), longest / 1ms << " ms");
 }
 
 BOOST_AUTO_TEST_CASE(credentials_that_take_longer_than_a_connection_may_are_waited_for)

@@ -250,6 +250,39 @@ BOOST_AUTO_TEST_CASE(a_server_that_was_followed_and_is_gone_is_looked_for_with_p
     BOOST_TEST(listener->downs - downs <= 10u);
 }
 
+// A server that could not be used is no worse than others once it was followed by one that could.
+BOOST_AUTO_TEST_CASE(a_primary_that_could_not_be_used_is_tried_first_again_after_another_one)
+{
+    views[0] = {5, after_a_failover()};
+    then.replicas = 0;
+    connect();
+    BOOST_TEST_REQUIRE(until([&] { return is_on(first); }), listener->said);
+    BOOST_TEST(listener->downs == 1u);
+    then.replicas = 2;
+    first.drop_connections();
+    BOOST_TEST_REQUIRE(until([&] { return !listener->up; }));
+    BOOST_TEST_REQUIRE(until([&] { return listener->up; }), listener->said);
+    BOOST_TEST(is_on(second), listener->primary);
+}
+
+// Nor when the Sentinels had nothing to say meanwhile.
+BOOST_AUTO_TEST_CASE(a_primary_that_could_not_be_used_is_tried_first_again_after_a_time_without_any)
+{
+    settings.min_reconnect_delay = 200ms;
+    settings.connect_timeout = 1s;
+    views[0] = {5, after_a_failover()};
+    then.replicas = 0;
+    connect();
+    BOOST_TEST_REQUIRE(until([&] { return listener->downs == 1; }));
+    for (auto& v : views) v.answers = false;
+    BOOST_TEST_REQUIRE(until([&] { return listener->downs == 2; }));
+    BOOST_TEST(listener->said.find("no Sentinel of \"m\" answered") != std::string::npos, listener->said);
+    then.replicas = 2;
+    for (auto& v : views) v.answers = true;
+    BOOST_TEST_REQUIRE(until([&] { return listener->up; }), listener->said);
+    BOOST_TEST(is_on(second), listener->primary);
+}
+
 // One of its servers alone.
 BOOST_AUTO_TEST_CASE(why_a_server_was_rejected_is_not_said_of_a_later_loss)
 {
