@@ -133,7 +133,8 @@ std::vector<std::string> settings(int argc, char** argv)
 {
     if (argc > 2) return {argv + 1, argv + argc};
     char const *const port = std::getenv("PORT"), *const nodes = std::getenv("REDLOCK_NODES");
-    if (argc > 1 || !port || !nodes) throw std::invalid_argument{"usage: orders PORT URL... (or PORT and REDLOCK_NODES in the environment)"};
+    if (argc > 1 || !port || !nodes)
+        throw std::invalid_argument{"usage: orders PORT URL... (or PORT and REDLOCK_NODES in the environment)"};
     std::vector<std::string> all{port};
     std::istringstream urls{nodes};
     for (std::string url; std::getline(urls, url, ',');) all.push_back(url);

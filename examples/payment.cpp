@@ -57,7 +57,8 @@ bool pay(PGconn* data, redlock::lease const& lease, payment const& what)
         run(data, "SELECT set_config('statement_timeout', $1, true)", {std::to_string(std::max(left, 1ms).count())});
         // Locks the row, and nobody with an older token writes after this.
         if (run(data, "UPDATE accounts SET fence = $1 WHERE id = $2 AND fence <= $1 RETURNING id", {token, what.account}) == 0) {
-            if (run(data, "SELECT id FROM accounts WHERE id = $1", {what.account}) == 0) throw std::runtime_error{"there is no account " + what.account};
+            if (run(data, "SELECT id FROM accounts WHERE id = $1", {what.account}) == 0)
+                throw std::runtime_error{"there is no account " + what.account};
             throw redlock::system_error{redlock::errc::stale_token};
         }
         bool const is_new = run(data, "INSERT INTO payments VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING key",

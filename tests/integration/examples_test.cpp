@@ -85,10 +85,27 @@ BOOST_AUTO_TEST_CASE(first_lock_without_nodes)
 
 BOOST_AUTO_TEST_CASE(each_says_how_it_is_used)
 {
-    for (std::string const name : {"callbacks", "checkpoint", "election", "exports", "fenced_write_redis", "futures", "job_runner", "leader", "observing",
-                                   "orders", "periodic", "rw_lock", "scope", "secured", "several", "shared_client", "shutdown", "travelling",
+    for (std::string const name : {"callbacks",
+                                   "checkpoint",
+                                   "election",
+                                   "exports",
+                                   "fenced_write_redis",
+                                   "futures",
+                                   "job_runner",
+                                   "leader",
+                                   "observing",
+                                   "orders",
+                                   "periodic",
+                                   "rw_lock",
+                                   "scope",
+                                   "secured",
+                                   "several",
+                                   "shared_client",
+                                   "shutdown",
+                                   "travelling",
 #ifdef REDLOCK_POSTGRES
-                                   "fenced_write_postgres", "payment"
+                                   "fenced_write_postgres",
+                                   "payment"
 #endif
          }) {
         outcome const result = run_example(name, "</dev/null");
@@ -104,7 +121,8 @@ BOOST_AUTO_TEST_CASE(secured)
     std::deque<redis_server> servers;
     std::string hosts;
     for (int i = 0; i < 3; ++i) {
-        auto& s = servers.emplace_back(redlock::testing::redis_server_options{.requirepass = "secret", .tls = redlock::testing::tls_arguments(ours, key)});
+        auto& s = servers.emplace_back(
+            redlock::testing::redis_server_options{.requirepass = "secret", .tls = redlock::testing::tls_arguments(ours, key)});
         redlock::testing::admit(s);
         hosts += " localhost:" + std::to_string(s.tls_port());
     }
@@ -185,10 +203,14 @@ BOOST_AUTO_TEST_CASE(a_payment_is_made_once)
     auto const nodes = redlock::testing::admitted_servers(3);
     redlock::testing::postgres_server server;
     redlock::testing::postgres_client data{server.where()};
-    data.command("CREATE TABLE accounts (id text PRIMARY KEY, balance bigint NOT NULL CHECK (balance >= 0), fence bigint NOT NULL DEFAULT 1)");
-    data.command("CREATE TABLE payments (key text PRIMARY KEY, account text NOT NULL REFERENCES accounts, amount bigint NOT NULL, token bigint NOT NULL)");
+    data.command(
+        "CREATE TABLE accounts (id text PRIMARY KEY, balance bigint NOT NULL CHECK (balance >= 0), fence bigint NOT NULL DEFAULT 1)");
+    data.command("CREATE TABLE payments (key text PRIMARY KEY, account text NOT NULL REFERENCES accounts, amount bigint NOT NULL, token "
+                 "bigint NOT NULL)");
     data.command("INSERT INTO accounts VALUES ('alice', 100)");
-    auto const pay = [&](std::string const& what) { return run_example("payment", "'" + server.where() + "' " + what + " " + urls_of(nodes)); };
+    auto const pay = [&](std::string const& what) {
+        return run_example("payment", "'" + server.where() + "' " + what + " " + urls_of(nodes));
+    };
     auto const balance = [&] { return data.command("SELECT balance FROM accounts"); };
 
     outcome const first = pay("alice order-1 30");

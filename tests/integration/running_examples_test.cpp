@@ -330,7 +330,8 @@ BOOST_AUTO_TEST_CASE(an_outage_ends_no_service)
 {
     redis_server data;
     running observing{"observing", {"0"}, servers}, orders{"orders", {"0"}, servers}, shutdown{"shutdown", {}, servers};
-    running leader{"leader", {"anna"}, servers}, election{"election", {"anna:1"}, servers}, periodic{"periodic", {"1", data.url()}, servers};
+    running leader{"leader", {"anna"}, servers}, election{"election", {"anna:1"}, servers},
+        periodic{"periodic", {"1", data.url()}, servers};
     std::array<running*, 6> const all{&observing, &orders, &shutdown, &leader, &election, &periodic};
     auto const count_of = [](running const& which, char const* text) { return count(which.said(), text); };
     auto const counts_more = [&](running const& which, char const* text, std::size_t than) {
