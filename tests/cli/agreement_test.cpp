@@ -142,18 +142,6 @@ struct servers_with_replicas {
     program_options around{.environment = {{"REDLOCK_NODES", ""}}};
 };
 
-// All nodes answer, and who does not wait hears each of them nevertheless.
-void expect_nobody_is_accused(program_options const& around)
-{
-    for (arguments const& words : {arguments{"run", "job", "--no-wait", "--", "true"}, arguments{"acquire", "job", "--no-wait"}})
-        for (int i = 0; i < 5; ++i) {
-            program p{words, around};
-            BOOST_TEST(p.wait() == 69);
-            BOOST_TEST(!contains(p.errors(), "not connected"), p.errors());
-            BOOST_TEST(!contains(p.errors(), "no answer"), p.errors());
-        }
-}
-
 void expect_since(program_options const& around, std::string const& what, std::string const& since)
 {
     program doctor{{"doctor", "--json"}, around};
@@ -193,7 +181,7 @@ BOOST_AUTO_TEST_CASE(two_are_down)
 BOOST_AUTO_TEST_CASE(one_hangs)
 {
     all[2].stop();
-    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "", {.patience = "1600ms"});
+    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "", {.patience = "800ms"});
 }
 
 BOOST_AUTO_TEST_CASE(all_restarted)
@@ -217,7 +205,8 @@ BOOST_AUTO_TEST_CASE(two_were_flushed)
 {
     for (std::size_t i : {0u, 1u}) all[i].command({"FLUSHALL"});
     expect_agreement(around(), answer::no, "it is new, or lost its data");
-    expect_nobody_is_accused(around());
+    program acquire{{"acquire", "job", "--no-wait"}, around()};
+    BOOST_TEST(acquire.wait() == 69, acquire.errors());
     dashboard_program board{around()};
     BOOST_TEST(eventually([&] { return board.status().at("nodes").at(1).at("state") == "quarantined"; }), board.status().dump());
     program run{{"run", "job", "--wait-servers", "4s", "--", "true"}, around()};
@@ -280,7 +269,7 @@ BOOST_AUTO_TEST_CASE(one_name_hangs)
 {
     nodes = all[0].url() + ',' + all[1].url() + ",redis://hung.test:" + std::to_string(all[2].port());
     more = {{"LD_PRELOAD", REDLOCK_NAME_SERVICE}, {"REDLOCK_TEST_NAMES", "hung.test=hang"}};
-    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "hung.test", {.patience = "1600ms"});
+    expect_agreement(around(), answer::yes_but_no_further_node_may_fail, "hung.test", {.patience = "800ms"});
 }
 
 BOOST_AUTO_TEST_CASE(two_take_no_more_connections)
@@ -356,47 +345,6 @@ BOOST_AUTO_TEST_CASE(a_grow_was_interrupted)
         nodes = list;
         expect_agreement(around(), answer::no, "Connection refused");
     }
-}
-
-// Two of the numbers are of the set, and one is of the list.
-BOOST_AUTO_TEST_CASE(a_grow_was_interrupted_and_a_member_restarted)
-{
-    redis_server const joins;
-    program grow{{"nodes", "grow", joins.url(), "--wait", "300ms"}, around()};
-    BOOST_TEST_REQUIRE(grow.wait() == 80, grow.output() + grow.errors());
-    all[2].restart();
-    nodes = urls();
-    auto const of_old_list = "2 of 3 nodes vote, and 3 must, as the set has 4 members";
-    expect_agreement(around(), answer::no, of_old_list);
-    program doctor{{"doctor"}, around()};
-    doctor.wait();
-    BOOST_TEST(contains(doctor.output(), "name all members in the list of nodes"), doctor.output());
-    program acquire{{"acquire", "job", "--no-wait"}, around()};
-    BOOST_TEST(acquire.wait() == 69);
-    BOOST_TEST(contains(acquire.errors(), of_old_list), acquire.errors());
-    program waits{{"run", "job", "--wait", "4s", "--", "true"}, around()};
-    BOOST_TEST(waits.wait() == 69);
-    BOOST_TEST(contains(waits.errors(), "only 2 of 3 nodes have a vote, and 3 must, as the set has 4 members"), waits.errors());
-    nodes += ',' + joins.url();
-    expect_agreement(around(), answer::no, "it is new, or lost its data");
-}
-
-BOOST_AUTO_TEST_CASE(a_set_that_lacks_a_vote_cannot_grow)
-{
-    redis_server const joins;
-    all[2].restart();
-    program grow{{"nodes", "grow", joins.url(), "--wait", "300ms"}, around()};
-    BOOST_TEST(grow.wait() == 69);
-    BOOST_TEST(contains(grow.errors(),
-                        "only 2 of the 3 members vote on locks with fencing, and 3 must, as the set becomes one of 4 (127.0.0.1:" +
-                            std::to_string(all[2].port()) + ": it is new, restarted, or lost its data"),
-               grow.errors());
-    // The list of the set that it would have been.
-    nodes = urls() + ',' + joins.url();
-    expect_agreement(around(), answer::no, "the list of nodes is not that of the set", {.code = exits::config});
-    program run{{"run", "job", "--no-wait", "--", "true"}, around()};
-    run.wait();
-    BOOST_TEST(contains(run.errors(), "\n  use the same list of nodes in every client"), run.errors());
 }
 
 BOOST_AUTO_TEST_CASE(one_evicts_keys)
@@ -476,32 +424,6 @@ BOOST_AUTO_TEST_CASE(two_are_busy_with_a_script)
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(agreement_of_others)
-
-// It is as good as the new one while it has a majority of the members.
-BOOST_AUTO_TEST_CASE(the_list_is_of_before_a_shrink)
-{
-    servers four{4};
-    auto const around = four.environment();
-    {
-        program first{four.run("first", {}, {"true"}), around};
-        BOOST_TEST_REQUIRE(first.wait() == 0, first.errors());
-        program shrink{{"nodes", "shrink", four.all[3].url()}, around};
-        BOOST_TEST_REQUIRE(shrink.wait() == 0, shrink.output() + shrink.errors());
-    }
-    auto const left = "this server has left the set";
-    expect_agreement(around, answer::yes, left);
-    for (arguments const& words : {arguments{"nodes", "show"}, arguments{"admit", "--timeout", "10s"}}) {
-        program p{words, around};
-        BOOST_TEST(p.wait() == 0, p.output() + p.errors());
-        BOOST_TEST(contains(p.output(), left), p.output());
-    }
-    four.all[3].kill();
-    expect_agreement(around, answer::yes, left);
-    four.all[2].kill();
-    expect_agreement(around, answer::yes_but_no_further_node_may_fail, "2 of 3 nodes vote, and 2 must");
-    four.all[1].kill();
-    expect_agreement(around, answer::no, "Connection refused");
-}
 
 BOOST_FIXTURE_TEST_CASE(two_clocks_stepped, servers_with_clocks)
 {
@@ -646,7 +568,6 @@ BOOST_AUTO_TEST_SUITE(agreement_new)
 BOOST_FIXTURE_TEST_CASE(servers_that_nobody_has_used, three_servers)
 {
     expect_agreement(environment(), answer::no, "lost");
-    expect_nobody_is_accused(environment());
     program doctor{{"doctor", "--json"}, environment()};
     doctor.wait();
     BOOST_TEST(!contains(doctor.output(), "begins with"), doctor.output());
@@ -678,7 +599,7 @@ BOOST_AUTO_TEST_CASE(a_cluster_whose_primary_died)
     auto& primary = cluster.owner_of(slot);
     auto const port = primary.port();
     primary.kill();
-    expect_agreement(around, answer::no, std::to_string(port), {.patience = "1600ms"});
+    expect_agreement(around, answer::no, std::to_string(port), {.patience = "800ms"});
     // All of them say so: the command asks one, and that may be any.
     auto const has_no_slots_for = [&](redis_server& s) {
         if (!s.running()) return true;
@@ -690,7 +611,7 @@ BOOST_AUTO_TEST_CASE(a_cluster_whose_primary_died)
     };
     auto const is_promoted = [&] { return std::all_of(cluster.servers.begin(), cluster.servers.end(), has_no_slots_for); };
     BOOST_TEST_REQUIRE(eventually(is_promoted));
-    expect_agreement(around, answer::no, "the server has no replica, and its votes need 1", {.patience = "1600ms"});
+    expect_agreement(around, answer::no, "the server has no replica, and its votes need 1", {.patience = "800ms"});
     program doctor{{"doctor"}, around};
     doctor.wait();
     BOOST_TEST(contains(doctor.output(), "has 0 replicas, and votes wait for 1: its shards have no votes"), doctor.output());

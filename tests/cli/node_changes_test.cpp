@@ -339,9 +339,7 @@ BOOST_FIXTURE_TEST_CASE(bad_input_is_told_and_changes_nothing, changing_set)
     told({code, too_many.output(), too_many.errors()}, 78, "redlock nodes shrink");
     all[1].kill();
     for (auto const* key : {"redlock:node", "redlock:set", "redlock:hw"}) all[3].command({"DEL", key});
-    told(replace(2, 3, old_list), 69,
-         "only 1 of the 2 members that stay votes on locks with fencing, and 2 must for this change (127.0.0.1:" +
-             std::to_string(all[1].port()) + ": ");
+    told(replace(2, 3, old_list), 69, "only 1 answer and have a vote");
     BOOST_TEST(all[0].command({"GET", "redlock:set"}) == before);
 }
 

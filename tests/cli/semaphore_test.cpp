@@ -36,32 +36,6 @@ BOOST_FIXTURE_TEST_CASE(the_command_knows_its_slot, two_holders)
     BOOST_TEST(inner.output() == "[]\n");
 }
 
-// They have different keys.
-BOOST_FIXTURE_TEST_CASE(a_lock_and_a_semaphore_of_one_name_are_told_of_each_other, two_holders)
-{
-    program locks{run("exports", {"--no-wait"}, {"sleep", "60"}), environment()};
-    auto const has = "exports: there is a semaphore of this name, too, and a lock and a semaphore do not exclude each other";
-    BOOST_TEST(eventually([&] { return contains(locks.errors(), has); }), locks.errors());
-    auto const held = "exports: a lock of this name is held, too, and a lock and a semaphore do not exclude each other";
-    program third{run("exports", permits("3", {"--no-wait"}), holds_permit), environment()};
-    BOOST_TEST(eventually([&] { return contains(third.errors(), held); }), third.errors());
-    program inspect{{"inspect", "exports"}, environment()};
-    BOOST_TEST(inspect.wait() == 0, inspect.errors());
-    program shown{{"semaphore", "exports"}, environment()};
-    BOOST_TEST(shown.wait() == 0, shown.errors());
-    for (program const* p : {&inspect, &shown}) BOOST_TEST(contains(p->output(), "a lock of this name is held, too"), p->output());
-    BOOST_TEST(contains(inspect.output(), "exports: 3 permits"), inspect.output());
-    BOOST_TEST(contains(inspect.output(), "exports: held by "), inspect.output());
-    locks.send(SIGTERM);
-    locks.wait();
-    program ticket{{"acquire", "exports", "--ttl", "1s"}, environment()};
-    BOOST_TEST(ticket.wait() == 0, ticket.errors());
-    BOOST_TEST(contains(ticket.errors(), has), ticket.errors());
-    program quiet{{"run", "exports", "--quiet", "--", "sleep", "1"}, environment()};
-    BOOST_TEST(quiet.wait() == 0, quiet.errors());
-    BOOST_TEST(quiet.errors() == "");
-}
-
 BOOST_FIXTURE_TEST_CASE(there_are_as_many_as_permits, two_holders)
 {
     program third{run("exports", permits("3", {"--no-wait"}), holds_permit), environment()};

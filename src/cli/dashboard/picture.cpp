@@ -1,7 +1,6 @@
 #include "cli/dashboard/picture.hpp"
 
 #include "cli/doctor/doctor_admission.hpp"
-#include "cli/doctor/doctor_set.hpp"
 #include "cli/doctor/grants.hpp"
 #include "cli/doctor/votes.hpp"
 #include "cli/locks/lock_list.hpp"
@@ -237,14 +236,11 @@ void picture::note_verdict(moment now)
 verdict picture::current_verdict() const
 {
     if (of_clusters_) return *of_clusters_;
-    auto const left = who_left(asked(), settings_);
-    auto const all = nodes_.size() -
-                     static_cast<std::size_t>(std::count(left.begin(), left.end(), true));  // nobody misses who left the set
+    auto const all = nodes_.size();
     if (!std::all_of(nodes_.begin(), nodes_.end(), [](node_picture const& n) { return n.seen; })) return {"wait", "asking the nodes"};
     auto const count = [&](auto what) { return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), what)); };
     auto const vote = count([](node_picture const& n) { return answers_and_votes(n.state); });
-    bool is_refused = false;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) is_refused = is_refused || (nodes_[i].state == "wrong_node_set" && !left[i]);
+    auto const of_other_sets = count([](node_picture const& n) { return n.state == "wrong_node_set"; });
     auto const is_new = count([](node_picture const& n) { return n.state == "uninitialized"; });
     if (is_new == all && vote_when_asked(asked(), settings_))
         return {"good", "Locks can be acquired: no node was used so far, and the first lock admits them at once"};
@@ -257,7 +253,7 @@ verdict picture::current_verdict() const
     if (!is.is_enough())
         return {"danger", "No lock with a token can be acquired or extended: " + is.text() + ", and " + std::to_string(is.needed()) +
                               (is.needed() == 1 ? " is needed" : " are needed") + of_set +
-                              (is_refused ? "; the list of nodes is not that of the set" : "")};
+                              (of_other_sets > 0 ? "; the list of nodes is not that of the set" : "")};
     std::string const works = "Locks can be acquired: ";
     auto const spare = std::to_string(is.spare());
     if (is.is_tight() && own_words.needed > 0)

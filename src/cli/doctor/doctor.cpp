@@ -2,7 +2,6 @@
 // answers.
 #include "cli/doctor/doctor_cluster.hpp"
 #include "cli/doctor/doctor_probes.hpp"
-#include "cli/doctor/doctor_set.hpp"
 #include "cli/doctor/finding_text.hpp"
 #include "cli/doctor/votes.hpp"
 #include "cli/options/commands.hpp"
@@ -137,8 +136,7 @@ int execute(doctor_options const& options, settings const& from)
     terminal const out;
     std::vector<finding> found;
     ordered_json clusters = ordered_json::array();
-    auto const began = std::chrono::steady_clock::now();
-    auto const reports = examine_clusters(from.client, options.from.timeout / 2);
+    auto const reports = examine_clusters(from.client, options.from.timeout);
     for (std::size_t i = 0; i < reports.size(); ++i) {
         node_address const& cluster = from.client.nodes[i];
         for (finding& f : diagnose_cluster(cluster, reports[i])) found.push_back(std::move(f));
@@ -146,8 +144,7 @@ int execute(doctor_options const& options, settings const& from)
         if (!options.json) out.write(reports[i].cluster + '\n' + lines);
         clusters.push_back({{"node", reports[i].cluster}, {"slots_covered", reports[i].said.map.covered()}});
     }
-    auto const took = std::chrono::ceil<milliseconds>(std::chrono::steady_clock::now() - began);
-    found = with_verdict(std::move(found), from, {}, std::max(milliseconds{1}, options.from.timeout - took));
+    found = with_verdict(std::move(found), from, {}, options.from.timeout);
     if (options.json) {
         out.write(dump(report_to_json(found, std::move(clusters)), 2));
     } else {
@@ -168,9 +165,10 @@ int execute(doctor_options const& options)
     } catch (std::invalid_argument const& error) {
         throw failure{exit_code::usage, in_terms_of_options(error.what(), options.from)};
     }
-    server_group nodes{from.client, options.from.timeout, limit_of::all_questions};
-    auto const checkups = examine(nodes, from.client, options.name);
-    auto const found = with_verdict(diagnose(checkups, from.client, from.lock), from, checkups, nodes.time_left());
+    server_group nodes{from.client, options.from.timeout};
+    nodes.leave_out_silent();
+    auto const checkups = examine(nodes, from.client, options.from.timeout, options.name);
+    auto const found = with_verdict(diagnose(checkups, from.client, from.lock), from, checkups, options.from.timeout);
 
     terminal const out;
     if (options.json) {

@@ -59,9 +59,6 @@ bool too_few_are_left(std::vector<doctor_probe> const& nodes)
     return admitted > 0 && silent == 0 && unfit == 0 && admitted < nodes.size() - nodes.size() / 2;
 }
 
-// As a client counts the seconds that are left.
-std::chrono::nanoseconds in_full_seconds(std::chrono::nanoseconds d) { return std::chrono::ceil<std::chrono::seconds>(d); }
-
 // What the node's record allows; 0: there is no record.
 std::chrono::milliseconds max_ttl_of(doctor_probe const& n)
 {
@@ -75,15 +72,14 @@ std::chrono::nanoseconds wait_of_founding(std::vector<doctor_probe> const& nodes
 {
     std::chrono::nanoseconds longest = settings.max_ttl;
     for (doctor_probe const& n : nodes) longest = std::max<std::chrono::nanoseconds>(longest, max_ttl_of(n));
-    auto const in_full = quorum::drain_of(longest, lock_options{}.clock_drift);
     bool const counts = settings.trust_uptime && !settings.trust_server_identity;
     bool const recovers = too_few_are_left(nodes) && !only_an_operator_can_help(nodes, settings);
-    if (!recovers && admission_count{nodes}.admitted > 0) return in_full;
+    if (!recovers && admission_count{nodes}.admitted > 0) return longest;
     auto wait = 0ns;
     for (doctor_probe const& n : nodes) {
         if (recovers && n.is_admitted()) continue;
-        if (!n.problem.empty() || n.info.empty() || is_unfit(n)) return in_full;
-        wait = std::max<std::chrono::nanoseconds>(wait, in_full - (counts ? n.without_loss() : 0s));
+        if (!n.problem.empty() || n.info.empty() || is_unfit(n)) return longest;
+        wait = std::max(wait, quorum::drain_of(longest, lock_options{}.clock_drift) - (counts ? n.without_loss() : 0s));
     }
     return wait;
 }
@@ -91,12 +87,9 @@ std::chrono::nanoseconds wait_of_founding(std::vector<doctor_probe> const& nodes
 class admission_rules {
 public:
     admission_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
-        : nodes_{nodes}, settings_{settings}, lock_{lock}
+        : nodes_{nodes}, settings_{settings}, lock_{lock}, wait_{settings.max_ttl}
     {
-        std::chrono::nanoseconds longest = settings.max_ttl;
-        for (doctor_probe const& n : nodes) longest = std::max<std::chrono::nanoseconds>(longest, max_ttl_of(n));
-        drain_ = quorum::drain_of(longest, lock_options{}.clock_drift);
-        wait_ = in_full_seconds(drain_);
+        for (doctor_probe const& n : nodes) wait_ = std::max(wait_, max_ttl_of(n));
     }
 
     std::vector<finding> make()
@@ -128,7 +121,7 @@ private:
         if (n.waited_here) {
             auto const waited = std::chrono::ceil<std::chrono::seconds>(*n.waited_here) +
                                 0ns;  // the same for nodes that were marked together
-            auto const left = in_full_seconds(drain_ - *n.waited_here);
+            auto const left = wait_ - waited;
             return {"processes of this machine have waited for " + in_words(waited),
                     (left > 0ns ? "wait for " + in_words(left) + " more; then the next process" : std::string{"the next process"}) +
                         " here that wants a lock with fencing admits it, or redlock admit"};
@@ -151,7 +144,7 @@ private:
                            " not fit: waiting does not help",
                        "mend what is said of each, or use another server in its place; then the first lock with fencing waits " +
                            in_words(wait_));
-        if (auto const left = in_full_seconds(wait_of_founding(nodes_, settings_)); left < wait_) left_ = left;
+        if (auto const left = wait_of_founding(nodes_, settings_); left < wait_) left_ = left;
         if (left_ == 0ns && was_used)
             return add(severity::note, "",
                        std::to_string(nodes_.size() - admitted) + " of " + count_of(nodes_.size(), "node") +
@@ -227,7 +220,7 @@ private:
     std::vector<doctor_probe> const& nodes_;
     config const& settings_;
     lock_options const& lock_;
-    std::chrono::nanoseconds drain_{}, wait_{};  // of a node that lost its data: the longest ttl that a record or this configuration allows
+    milliseconds wait_;  // of a node that lost its data: the longest ttl that a record or this configuration allows
     std::optional<std::chrono::nanoseconds> left_;  // of nodes that show for how long they have lost nothing
     std::vector<finding> found_;
 };

@@ -147,10 +147,10 @@ void note_waits_of_this_machine(std::vector<doctor_probe>& all, config const& se
 }
 
 // What each address leads to if one connects again. Groups and clusters are asked by the address of a server of theirs.
-void meet_again(std::vector<doctor_probe>& all, config const& settings, server_group const& nodes)
+void meet_again(std::vector<doctor_probe>& all, config const& settings, std::chrono::milliseconds timeout)
 {
     for (int i = 0; i < further_connections; ++i) {
-        server_group again{settings, nodes.time_left()};
+        server_group again{settings, timeout};
         auto const said = again.ask_each([&](std::size_t node) {
             bool const is_asked = all[node].problem.empty() && !all[node].field("run_id").empty() && !all[node].group;
             return is_asked ? std::vector<words>{{"INFO", "server"}} : std::vector<words>{};
@@ -211,7 +211,7 @@ refusal refusal_of_waiting(node_address const& address, std::string const& said)
     return {address.fsync ? "waitaof" : "wait", said, never_count};
 }
 
-std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::string const& name)
+std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::chrono::milliseconds timeout, std::string const& name)
 {
     std::vector<doctor_probe> all(nodes.size());
     auto const first = nodes.ask(questions_to_node());
@@ -221,7 +221,7 @@ std::vector<doctor_probe> examine(server_group& nodes, config const& settings, s
         if (settings.nodes[i].sentinel) all[i].group = examine_group(settings.nodes[i], nodes.group(i), all[i].info);
     }
     note_waits_of_this_machine(all, settings);
-    meet_again(all, settings, nodes);
+    meet_again(all, settings, timeout);
 
     auto const probe = name.empty() ? "redlock:doctor:" + detail::random_value() : nodes.key_of(name);
     auto const tried = nodes.ask_each([&](std::size_t i) {

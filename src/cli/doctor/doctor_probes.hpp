@@ -11,8 +11,8 @@
 
 namespace redlock::cli {
 
-// Tests the permissions for the lock `name`, without touching its key; with an empty name, for a key of the doctor's own.
-std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::string const& name);
+// Tests the permissions for the lock `name`, without touching its key; with an empty name, for a key of the doctor's own. `timeout`: as of `nodes`.
+std::vector<doctor_probe> examine(server_group& nodes, config const& settings, std::chrono::milliseconds timeout, std::string const& name);
 
 // Whether the server's answer is that this user may not, or that it knows no such command.
 bool is_refusal(reply const& r);

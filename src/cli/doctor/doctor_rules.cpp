@@ -1,10 +1,11 @@
 #include "cli/doctor/doctor_rules.hpp"
 
+#include "cli/doctor/doctor_admission.hpp"
 #include "cli/doctor/doctor_clocks.hpp"
 #include "cli/doctor/doctor_group.hpp"
-#include "cli/doctor/doctor_set.hpp"
 #include "cli/doctor/grants.hpp"
 #include "cli/output/text.hpp"
+#include "cli/servers/set_views.hpp"
 #include "protocol/fence_keys.hpp"
 #include "protocol/server_facts.hpp"
 #include "protocol/server_id.hpp"
@@ -54,7 +55,7 @@ char const* remedy_of_no_writes(std::string_view error)
 class doctor_rules {
 public:
     doctor_rules(std::vector<doctor_probe> const& nodes, config const& settings, lock_options const& lock)
-        : nodes_{nodes}, settings_{settings}, lock_{lock}, left_{who_left(nodes, settings)}
+        : nodes_{nodes}, settings_{settings}, lock_{lock}, majority_{quorum::majority(nodes.size())}
     {
     }
 
@@ -63,7 +64,6 @@ public:
         number_of_nodes();
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             doctor_probe const& n = nodes_[i];
-            if (left_[i]) continue;
             if (n.group) take_over(diagnose_group(n, settings_, lock_));
             if (!n.problem.empty()) {
                 unreachable(n);
@@ -80,7 +80,7 @@ public:
             take_over(diagnose_time(n, lock_));
         }
         twins();
-        take_over(diagnose_set(nodes_, settings_, lock_));
+        if (are_of_this_set()) take_over(diagnose_admission(nodes_, settings_, lock_));
         take_over(diagnose_clocks(nodes_));
         merge();
         return gravest_first(std::move(found_));
@@ -120,13 +120,13 @@ private:
 
     void number_of_nodes()
     {
-        auto const count = nodes_.size() - static_cast<std::size_t>(std::count(left_.begin(), left_.end(), true));
+        auto const count = nodes_.size();
         if (count == 1 && !nodes_.front().group)
             add(severity::note, "", "there is one node only: when it is down, nobody can acquire a lock",
                 "use three or five independent servers");
         if (count % 2 == 0)
             add(severity::warning, "",
-                "a majority of " + count_of(count, "node") + " survives " + count_of(count - quorum::majority(count), "failure") +
+                "a majority of " + count_of(count, "node") + " survives " + count_of(count - majority_, "failure") +
                     ", as many as one of " + std::to_string(count - 1) + " does; the additional node only adds one that can fail",
                 "use an odd number of nodes");
     }
@@ -335,10 +335,30 @@ private:
         }
     }
 
+    // If they are not, nothing follows from which of them have their data: others are the members.
+    bool are_of_this_set()
+    {
+        std::vector<set_view> all;
+        for (doctor_probe const& n : nodes_) all.push_back({n.node, n.problem, n.set});
+        judge_sets(all, settings_);
+        for (set_view const& v : all) {
+            auto const end = v.objection.find("; ");
+            if (!v.objection.empty())
+                add(severity::danger, v.node, v.objection.substr(0, end),
+                    end == std::string::npos ? "see redlock nodes show" : v.objection.substr(end + 2));
+            else if (v.problem.empty() && v.is_forbidden() && lock_.fencing)
+                add(severity::warning, v.node,
+                    "its user may not read which set of nodes the server belongs to, so that a client with another list of nodes would not "
+                    "be noticed",
+                    "allow the key: ACL SETUSER ... ~redlock:set");
+        }
+        return std::all_of(all.begin(), all.end(), [](set_view const& v) { return v.objection.empty(); });
+    }
+
     std::vector<doctor_probe> const& nodes_;
     config const& settings_;
     lock_options const& lock_;
-    std::vector<bool> left_;  // the set: nobody misses them
+    std::size_t majority_;
     std::vector<finding> found_;
 };
 

@@ -2,12 +2,10 @@
 
 #include "cli/doctor/doctor_admission.hpp"
 #include "cli/doctor/doctor_probes.hpp"
-#include "cli/doctor/doctor_set.hpp"
 #include "cli/doctor/grants.hpp"
 #include "cli/output/text.hpp"
 #include "cli/servers/set_views.hpp"
 #include "protocol/keys.hpp"
-#include "quorum/sets/left_set.hpp"
 
 #include <redlock/client.hpp>
 
@@ -29,14 +27,10 @@ using namespace std::chrono_literals;
 
 constexpr auto asks_again_after = 10ms;
 constexpr std::string_view wait_begins_with_next_lock = "begins with the next lock";
-constexpr char const* use_the_list_of_the_set =
-    "use the same list of nodes in every client (redlock nodes show); if a redlock nodes grow, replace or shrink was stopped, run it again";
-constexpr char const* name_all_members = "name all members in the list of nodes (redlock nodes show)";
 
 std::string why_not(node_status const& n)
 {
     if (n.state == node_state::connecting) return "no connection so far";
-    if (n.last_error == errc::wrong_node_set) return n.last_error_text.substr(0, n.last_error_text.find("; "));  // and not what to do
     if (n.state != node_state::usable) return n.last_error_text.empty() ? n.last_error.message() : n.last_error_text;
     // Whether somebody waits for it, and for how long, this client does not know: it does not begin to.
     if (n.admission == admission_state::uninitialized && n.admission_text.ends_with(wait_begins_with_next_lock))
@@ -50,7 +44,7 @@ std::string reasons(std::vector<node_status> const& nodes, std::size_t shard, bo
 {
     std::vector<std::pair<std::string, std::string>> all;  // nodes, and why they do not vote
     for (node_status const& n : nodes) {
-        if (n.shard != shard || votes(n, with_tokens) || has_left_the_set(n)) continue;
+        if (n.shard != shard || votes(n, with_tokens)) continue;
         auto why = why_not(n);
         auto const same = std::find_if(all.begin(), all.end(), [&](auto const& each) { return each.second == why; });
         if (same == all.end()) all.emplace_back(n.node, std::move(why));
@@ -108,17 +102,12 @@ std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool wit
 {
     std::map<std::size_t, vote_count> shards;
     for (node_status const& n : nodes) {
-        if (has_left_the_set(n)) continue;
         vote_count& count = shards[n.shard];
         ++count.all;
         count.of_set = said.needed;
         if (votes(n, with_tokens)) ++count.votes;
     }
     std::string const kind = with_tokens ? "a lock with a token" : "a lock";
-    auto const is_refused = [](node_status const& n) { return n.state == node_state::down && n.last_error == errc::wrong_node_set; };
-    if (!nodes.empty() && std::all_of(nodes.begin(), nodes.end(), is_refused))
-        return {{severity::danger, "", "nobody can acquire " + kind + " now: the list of nodes is not that of the set",
-                 use_the_list_of_the_set}};
     struct trouble {
         std::size_t shards{0};
         vote_count first;
@@ -138,28 +127,19 @@ std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool wit
         return of.first.text() + of.first.text_of_needed() + (is_another ? ", as the set has " + count_of(said.size, "member") : "") +
                (of.why.empty() ? "" : " (" + of.why + ')');
     };
-    bool const lacks_members = said.size > nodes.size();
     if (stuck.shards > 0)
-        return {{severity::danger, "", "nobody can acquire " + kind + " now" + where(stuck) + ": " + in_numbers(stuck),
-                 lacks_members ? std::string{name_all_members} + ", and " + remedy : remedy}};
+        return {{severity::danger, "", "nobody can acquire " + kind + " now" + where(stuck) + ": " + in_numbers(stuck), remedy}};
     if (tight.shards == 0) return {};
     bool const all_vote = tight.first.votes == tight.first.all;
     return {{severity::warning, "", "no further node may fail" + where(tight) + ": " + in_numbers(tight),
-             all_vote ? name_all_members : "bring the others back; see what is said of each"}};
+             all_vote ? "name all members in the list of nodes (redlock nodes show)" : "bring the others back; see what is said of each"}};
 }
 
 void note_what_a_lock_shows(std::vector<node_status>& nodes, std::vector<doctor_probe> const& asked, config const& settings)
 {
     if (nodes.size() != asked.size() || nodes.size() != settings.nodes.size()) return;  // all shards of a cluster
     bool const are_admitted_then = vote_when_asked(asked, settings);
-    auto const left = who_left(asked, settings);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (left[i]) {
-            nodes[i].state = node_state::down;
-            nodes[i].last_error = errc::wrong_node_set;
-            nodes[i].last_error_text = quorum::has_left_the_set;
-            continue;
-        }
         if (nodes[i].state != node_state::usable || !asked[i].problem.empty()) continue;
         if (are_admitted_then) nodes[i].admission = admission_state::admitted;
         if (asked[i].has_foreign_record()) {
@@ -173,7 +153,16 @@ void note_what_a_lock_shows(std::vector<node_status>& nodes, std::vector<doctor_
     }
 }
 
-vote_report report_about_votes(server_group& nodes, settings const& from)
+set_words words_of_set(std::vector<doctor_probe> const& nodes, config const& settings)
+{
+    std::vector<set_view> sets;
+    for (doctor_probe const& n : nodes) sets.push_back({n.node, n.problem, n.set});
+    auto const is = judge_sets(sets, settings);
+    if (!is.voters.can_decide() || is.size == nodes.size()) return {};
+    return {is.voters.needed, is.size};
+}
+
+vote_report report_about_votes(server_group& nodes, settings const& from, std::chrono::milliseconds timeout)
 {
     bool const with_tokens = from.lock.fencing;
     auto const said = nodes.ask({{"GET", std::string{detail::set_record_key}},
@@ -191,7 +180,7 @@ vote_report report_about_votes(server_group& nodes, settings const& from)
         probes[i].has_high_water = said[i].replies[3].is_text();
         probes[i].takes_no_writes = why_no_writes(said[i].replies[4]);
     }
-    auto seen = look_as_a_client(from.client, with_tokens, nodes.time_left());
+    auto seen = look_as_a_client(from.client, with_tokens, timeout);
     note_what_a_lock_shows(seen, probes, from.client);
     auto const set = words_of_set(probes, from.client);
     auto found = judge_votes(seen, with_tokens, set);

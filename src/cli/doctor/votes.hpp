@@ -50,12 +50,15 @@ std::vector<finding> judge_votes(std::vector<node_status> const& nodes, bool wit
 // `nodes`: what such a client sees, in the order of the others. No I/O.
 void note_what_a_lock_shows(std::vector<node_status>& nodes, std::vector<doctor_probe> const& asked, config const& settings);
 
+// No I/O.
+set_words words_of_set(std::vector<doctor_probe> const& nodes, config const& settings);
+
 // For a command that is about something else: all of that, of the nodes that it talks to.
 struct vote_report {
     std::vector<finding> findings;
     set_words set;
 };
-vote_report report_about_votes(server_group& nodes, settings const& from);
+vote_report report_about_votes(server_group& nodes, settings const& from, std::chrono::milliseconds timeout);
 
 }  // namespace redlock::cli
 

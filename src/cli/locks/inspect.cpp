@@ -2,7 +2,6 @@
 #include "cli/doctor/finding_text.hpp"
 #include "cli/doctor/votes.hpp"
 #include "cli/locks/lock_view_text.hpp"
-#include "cli/locks/other_kind.hpp"
 #include "cli/locks/semaphore_text.hpp"
 #include "cli/options/commands.hpp"
 #include "cli/output/exit_codes.hpp"
@@ -38,12 +37,13 @@ struct shown {
 void look_in_shard(inspect_options const& options, settings_of_some const& some, terminal const& out, std::vector<shown>& all,
                    std::vector<finding>& found)
 {
-    server_group nodes{some.of.client, options.from.timeout, limit_of::all_questions};
+    server_group nodes{some.of.client, options.from.timeout};
+    nodes.leave_out_silent();
     std::vector<std::string> names;
     for (std::size_t const place : some.places) names.push_back(options.names[place]);
     auto locks = look(nodes, names);
     auto const semaphores = look_for_semaphores(nodes, names);
-    auto report = report_about_votes(nodes, some.of);
+    auto report = report_about_votes(nodes, some.of, options.from.timeout);
     if (report.set.size > 0) locks = look(nodes, names, report.set);  // the list is not that of the set
     for (std::size_t i = 0; i < names.size(); ++i) {
         auto const& [lock, semaphore, one] = std::tie(locks[i], semaphores[i], all[some.places[i]]);
@@ -55,7 +55,6 @@ void look_in_shard(inspect_options const& options, settings_of_some const& some,
         }
         if (semaphore) one.text = text_of(out, nodes, *semaphore);
         if (!semaphore || is_anywhere(lock)) one.text += text_of_lock(out, nodes, lock);
-        if (semaphore && is_anywhere(lock)) one.text += out.fold("  " + warning_of_both_kinds(names[i], kind_of_name::semaphore), 2) + '\n';
     }
     for (finding& f : report.findings) {
         if (some.of.client.place) f.where = "shard " + std::to_string(some.of.client.place->shard);

@@ -1,6 +1,5 @@
 #include "cli/locks/lock_view.hpp"
 
-#include "cli/servers/settings.hpp"
 #include "protocol/keys.hpp"
 #include "protocol/state_text.hpp"
 #include "quorum/votes.hpp"
@@ -276,18 +275,6 @@ lock_view view_of(std::string name, std::vector<answers> const& all, std::size_t
     std::vector<key_view> keys;
     for (answers const& a : all) keys.push_back(read_key(a, first));
     return judge(std::move(name), std::move(keys), set);
-}
-
-std::vector<words> questions_about_holder(config const& settings, std::string const& name)
-{
-    auto all = questions_about(keys_of(settings).key_of(name));
-    for (words& more : question_about_set(settings)) all.push_back(std::move(more));
-    return all;
-}
-
-lock_view holder_in(std::vector<answers> const& all, config const& settings, std::string const& name)
-{
-    return view_of(name, all, 0, words_of_set(all, questions_per_key, settings));
 }
 
 bool is_anywhere(lock_view const& lock)

@@ -109,10 +109,6 @@ lock_view judge(std::string name, std::vector<key_view> nodes, set_words const& 
 // The same from the answers of all nodes to questions_about.
 lock_view view_of(std::string name, std::vector<answers> const& all, std::size_t first = 0, set_words const& set = {});
 
-// The commands that read who holds a lock, and how many nodes have to agree on that; and what follows from their answers.
-std::vector<words> questions_about_holder(config const& settings, std::string const& name);
-lock_view holder_in(std::vector<answers> const& all, config const& settings, std::string const& name);
-
 // Whether a node has a key of it.
 bool is_anywhere(lock_view const& lock);
 

@@ -110,14 +110,6 @@ std::string held_for(key_view const& key)
 
 std::string wish_in_words(lock_view const& lock) { return lock.writer_waits ? "; a writer waits" : ""; }
 
-std::string end_in_words(lock_view const& lock)
-{
-    if (lock.ttl_ms < 0) return "it never ends by itself";
-    auto const ends = " in " + ttl_in_words(lock.ttl_ms);
-    if (lock.readers > 1) return "the last of their leases ends" + ends + " unless they are extended";
-    return "its lease ends" + ends + " unless it is extended";
-}
-
 std::string mode_in_words(lock_view const& lock)
 {
     if (lock.state != lock_state::held) return "";

@@ -22,9 +22,6 @@ std::string held_for(key_view const& key);
 // `, 10 readers: ...; a writer waits` ends with this; empty: no writer waits.
 std::string wish_in_words(lock_view const& lock);
 
-// `its lease ends in 21.0 s unless it is extended`. Precondition: the lock is held.
-std::string end_in_words(lock_view const& lock);
-
 // "shared", "exclusive", or "" if nobody holds the lock.
 std::string mode_in_words(lock_view const& lock);
 

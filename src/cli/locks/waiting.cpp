@@ -1,6 +1,5 @@
 #include "cli/locks/waiting.hpp"
 
-#include "cli/doctor/votes.hpp"
 #include "cli/locks/lock_view_text.hpp"
 #include "cli/output/text.hpp"
 #include "quorum/votes.hpp"
@@ -13,22 +12,9 @@ namespace redlock::cli {
 
 namespace {
 
-bool is_of_another_set(node_status const& n) { return n.state == node_state::down && n.last_error == errc::wrong_node_set; }
-
-// Once for all of them.
-std::string remedy_of_list(client_status const& nodes)
-{
-    auto const is_refused = [](node_status const& n) { return is_of_another_set(n) && !has_left_the_set(n); };
-    if (std::none_of(nodes.nodes.begin(), nodes.nodes.end(), is_refused)) return {};
-    return "\n  use the same list of nodes in every client (redlock nodes show); a redlock nodes grow, replace or shrink that was stopped "
-           "is to be run "
-           "again";
-}
-
 // Why a node has no vote; empty if it has one.
 std::string why_no_vote(node_status const& node, bool fencing)
 {
-    if (is_of_another_set(node)) return node.last_error_text.substr(0, node.last_error_text.find("; "));  // and not what to do
     if (node.state != node_state::usable) return node.last_error_text.empty() ? "no connection so far" : node.last_error_text;
     return fencing && !node.admission_text.empty() ? node.admission_text : node.clock_text;
 }
@@ -51,7 +37,7 @@ std::string holder_of(lock_view const& lock)
 {
     auto const& key = lock.nodes[*lock.holder];
     auto const since = held_for(key);
-    return holder_in_words(key) + (since.empty() ? "" : ", " + since) + wish_in_words(lock) + "; " + end_in_words(lock);
+    return holder_in_words(key) + (since.empty() ? "" : ", " + since) + wish_in_words(lock);
 }
 
 }  // namespace
@@ -62,14 +48,11 @@ std::size_t count_voting(client_status const& nodes, bool fencing)
     return static_cast<std::size_t>(std::count_if(nodes.nodes.begin(), nodes.nodes.end(), votes));
 }
 
-std::string failure_in_words(error_code why, client_status const& nodes, bool fencing, set_words const& set)
+std::string failure_in_words(error_code why, client_status const& nodes, bool fencing)
 {
     bool const is_of_votes = why == errc::no_majority || why == errc::acquire_timed_out_no_majority;
     auto const all = nodes.nodes.size();
-    vote_count const is{count_voting(nodes, fencing), all, votes_needed(nodes.nodes, set)};
-    if (!is_of_votes || is.is_enough()) return why.message();
-    if (set.size > 0)
-        return "no majority of nodes may vote: " + is.text() + is.text_of_needed() + ", as the set has " + count_of(set.size, "member");
+    if (!is_of_votes || count_voting(nodes, fencing) >= quorum::majority(all)) return why.message();
     return all == 1 ? "the node does not vote" : "no majority of nodes may vote";
 }
 
@@ -78,7 +61,7 @@ std::string nodes_without_vote(client_status const& nodes, bool fencing)
     std::string text;
     for (node_status const& n : nodes.nodes)
         if (auto const why = why_no_vote(n, fencing); !why.empty()) text += line_of(n.node, without_vain_countdown(why, nodes));
-    return text + remedy_of_list(nodes);
+    return text;
 }
 
 std::string waiting_in_words(lock_view const& lock, client_status const& nodes, bool fencing, std::chrono::nanoseconds waited)
@@ -92,11 +75,7 @@ std::string waiting_in_words(lock_view const& lock, client_status const& nodes, 
         text += held ? "; and " : ": ";
         if (nodes.nodes.size() == 1) return text + "the node has no vote" + without_vote;
         return text + "only " + std::to_string(voting) + " of " + count_of(nodes.nodes.size(), "node") + (voting == 1 ? " has" : " have") +
-               " a vote, and " +
-               (lock.members == nodes.nodes.size()
-                    ? "a majority is " + std::to_string(lock.majority)
-                    : std::to_string(lock.majority) + " must, as the set has " + count_of(lock.members, "member")) +
-               without_vote;
+               " a vote, and a majority is " + std::to_string(lock.majority) + without_vote;
     }
     if (held) return text;
     if (lock.is_asked_for_here) return text + ": nobody else holds it, and too few of the votes for it count so far" + without_vote;
@@ -133,15 +112,8 @@ bool told_reason::is_due(std::string reason, boot_clock::time_point now)
 
 std::string contended_in_words(lock_view const& lock, bool all_the_time)
 {
-    auto const name = name_in_words(lock.name);
-    if (!is_held_by_another(lock)) {
-        bool const is_free = lock.state == lock_state::free;
-        return name + (is_free ? " was held by somebody else a moment ago, and is free now: try again"
-                               : " is held by somebody else; redlock inspect says by whom and until when");
-    }
-    std::string const what_to_do = all_the_time ? "; it was not free for all the time of --wait: wait longer, or look what its holder does"
-                                                : "; --wait waits until it is free";
-    return name + " is held by " + holder_of(lock) + what_to_do;
+    std::string const by = is_held_by_another(lock) ? holder_of(lock) : "somebody else";
+    return name_in_words(lock.name) + " is held by " + by + (all_the_time ? "; it was not free for all the time of --wait" : "");
 }
 
 std::string silent_nodes_in_words(attempt_report const& report, client_status const& nodes, bool fencing)
@@ -156,18 +128,15 @@ std::string silent_nodes_in_words(attempt_report const& report, client_status co
         auto const is_of_it = [&](node_status const& n) { return n.node == v.node; };
         auto const node = std::find_if(nodes.nodes.begin(), nodes.nodes.end(), is_of_it);
         bool const known = node != nodes.nodes.end();
-        // What it has said since then, as others were heard, too, says more than what was known in that moment.
-        std::string const now = known && node->state != node_state::connecting ? why_no_vote(*node, fencing) : "";
-        if (v.vote == vote::pending && failures_decided && now.empty()) continue;  // it had no time to answer
-        bool const is_of_now = v.detail.empty() || v.vote == vote::pending ||
-                               (!now.empty() && (v.error == errc::node_not_admitted || v.error == errc::wrong_node_set));
-        std::string why = without_vain_countdown(is_of_now ? now : v.detail, nodes);
+        bool const is_down = known && node->state == node_state::down;
+        if (v.vote == vote::pending && failures_decided && !is_down) continue;  // it had no time to answer
+        std::string why = without_vain_countdown(v.detail.empty() && known ? why_no_vote(*node, fencing) : v.detail, nodes);
         if (why.empty() && v.error) why = v.error.message();
         if (v.detail.empty() && known && node->state == node_state::connecting && node->last_error_text.empty())
             why = "no connection after " + in_words(report.elapsed);
         text += line_of(v.node, why.empty() ? "no answer yet" : why);
     }
-    return text + remedy_of_list(nodes);
+    return text;
 }
 
 }  // namespace redlock::cli

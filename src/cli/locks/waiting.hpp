@@ -3,7 +3,6 @@
 #define REDLOCK_CLI_LOCKS_WAITING_HPP
 
 #include "cli/locks/lock_view.hpp"
-#include "cli/servers/set_views.hpp"
 
 #include <redlock/attempt_report.hpp>
 #include <redlock/clock.hpp>
@@ -44,12 +43,10 @@ std::size_t count_voting(client_status const& nodes, bool fencing);
 // The nodes without a vote, one a line, with the reasons; empty: all have one.
 std::string nodes_without_vote(client_status const& nodes, bool fencing);
 
-// Why a lock was not acquired. `set`: where the set has another number of members than the list, so that the votes that are needed are not a majority
-// of it.
-std::string failure_in_words(error_code why, client_status const& nodes, bool fencing, set_words const& set = {});
+// Why a lock was not acquired.
+std::string failure_in_words(error_code why, client_status const& nodes, bool fencing);
 
-// `job is held by web-3, process 4711, since ...; its lease ends in 21.0 s unless it is extended`, and what to do. With `all_the_time` the text adds that
-// the lock was not free during all of --wait.
+// `job is held by web-3, process 4711, since ...`. With `all_the_time` the text adds that the lock was not free during all of --wait.
 std::string contended_in_words(lock_view const& lock, bool all_the_time);
 
 // The nodes that gave no vote, one a line, with the reasons. Leaves out nodes whose answers were still to come when the votes of the others decided.

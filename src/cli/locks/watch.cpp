@@ -193,7 +193,7 @@ int execute(watch_options const& options)
 {
     for (std::string const& name : options.names) check_name(name);
     if (options.interval < milliseconds{10}) throw failure{exit_code::usage, "--interval is shorter than 10 ms"};
-    server_group nodes{settings_of(options.from, options.names).client, options.from.timeout, limit_of::all_questions};
+    server_group nodes{settings_of(options.from, options.names).client, options.from.timeout};
     nodes.stop_on_signals();
 
     terminal const out;
@@ -201,7 +201,6 @@ int execute(watch_options const& options)
     bool known = true;
     for (std::uint64_t round = 0; options.count == 0 || round < options.count; ++round) {
         if (round > 0 && !nodes.pause(options.interval)) break;
-        nodes.begin_look();
         auto const locks = look_at_all(nodes, options.names);
         if (nodes.interrupted()) break;
         known = true;

@@ -3,7 +3,6 @@
 #include "cli/nodes/vote_wait.hpp"
 #include "cli/output/exit_codes.hpp"
 #include "cli/output/text.hpp"
-#include "cli/servers/set_views.hpp"
 #include "cli/servers/settings.hpp"
 #include "node/connection/node_address.hpp"
 #include "quorum/sets/set_record.hpp"
@@ -33,8 +32,6 @@ std::string words_about(node_status const& n)
 {
     if (n.admission == admission_state::admitted) return "admitted";
     if (n.state == node_state::connecting) return "no connection so far";
-    if (n.state == node_state::down && n.last_error == errc::wrong_node_set)
-        return (has_left_the_set(n) ? "not awaited: " : "refused: ") + printable(n.last_error_text);
     if (n.state == node_state::down)
         return "not connected: " + printable(n.last_error_text.empty() ? n.last_error.message() : n.last_error_text);
     return std::string{to_string(n.admission)} + ": " + printable(n.admission_text);
@@ -74,7 +71,7 @@ private:
         auto const hopeless = [&](node_status const& n) { return admitted(n) || needs_an_operator(n); };
         if (all_awaited(all, admitted)) {
             for (std::size_t i = 0; i < all.size(); ++i)
-                if (awaited_[i] && admitted(all[i])) admitted_.push_back(all[i]);
+                if (awaited_[i]) admitted_.push_back(all[i]);
             return nodes_.cancel();
         }
         if (!all_awaited(all, hopeless)) hope_ends_ = now + lost_hope::sure_after;
@@ -88,7 +85,7 @@ private:
     bool all_awaited(std::vector<node_status> const& all, Predicate so) const
     {
         for (std::size_t i = 0; i < all.size(); ++i)
-            if (awaited_[i] && !so(all[i]) && !has_left_the_set(all[i])) return false;
+            if (awaited_[i] && !so(all[i])) return false;
         return true;
     }
 

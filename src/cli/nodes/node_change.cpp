@@ -263,8 +263,7 @@ void node_change::wait_for(std::vector<std::string> joining, std::optional<milli
     if (joining.empty()) return;
     bool const is_one = joining.size() == 1;
     tell(list_of(joining) + (is_one ? " joins; it votes in about " : " join; they vote in about ") +
-         in_words(std::chrono::ceil<std::chrono::seconds>(quorum::drain_of(settings_of_clients().max_ttl, lock_options{}.clock_drift))) +
-         '\n');
+         in_words(settings_of_clients().max_ttl) + '\n');
     auto const is_awaited = [&joining](std::string const& member) {
         return std::find(joining.begin(), joining.end(), member) != joining.end();
     };

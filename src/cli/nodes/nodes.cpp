@@ -55,9 +55,7 @@ std::string node_rows(terminal const& out, std::vector<set_view> const& all)
         if (!v.problem.empty()) rows.add({{v.node}, {printable(v.problem), tone::alarm, true}});
         else
             rows.add({{v.node},
-                      {set_of(v), v.objection.empty() ? tone::plain
-                                  : v.has_left        ? tone::warning
-                                                      : tone::alarm},
+                      {set_of(v), v.objection.empty() ? tone::plain : tone::alarm},
                       {said.is == kind::good ? std::to_string(said.record.generation) : "-"}});
     }
     return rows.text(out, "");
@@ -101,7 +99,7 @@ ordered_json to_json(std::vector<set_view> const& all)
 
 exit_code verdict(std::vector<set_view> const& all)
 {
-    auto const is_refused = [](set_view const& v) { return !v.objection.empty() && !v.has_left; };
+    auto const is_refused = [](set_view const& v) { return !v.objection.empty(); };
     if (std::any_of(all.begin(), all.end(), is_refused)) return exit_code::config;
     auto const answered = [](set_view const& v) { return v.problem.empty(); };
     auto const count = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), answered));
@@ -177,11 +175,7 @@ int execute(nodes_options const& options)
     for (set_view const& v : all) {
         if (v.objection.empty() || std::find(said.begin(), said.end(), v.objection) != said.end()) continue;
         said.push_back(v.objection);
-        out.write('\n' +
-                  out.fold((v.has_left ? out.paint(tone::warning, "not needed") : out.paint(tone::alarm, "refused")) + "  " + v.node +
-                               ": " + printable(v.objection),
-                           2) +
-                  '\n');
+        out.write('\n' + out.fold(out.paint(tone::alarm, "refused") + "  " + v.node + ": " + printable(v.objection), 2) + '\n');
     }
     return to_int(verdict(all));
 }

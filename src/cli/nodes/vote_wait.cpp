@@ -1,7 +1,7 @@
 #include "cli/nodes/vote_wait.hpp"
 
 #include "cli/locks/waiting.hpp"
-#include "cli/servers/set_views.hpp"
+#include "quorum/votes.hpp"
 
 #include <algorithm>
 #include <string>
@@ -32,10 +32,9 @@ namespace {
 
 bool too_many_need_an_operator(client_status const& nodes)
 {
-    auto const is_missed = [](node_status const& n) { return needs_an_operator(n) && !has_left_the_set(n); };
-    auto const left = std::count_if(nodes.nodes.begin(), nodes.nodes.end(), has_left_the_set);
-    auto const missed = std::count_if(nodes.nodes.begin(), nodes.nodes.end(), is_missed);
-    return nodes.nodes.size() - static_cast<std::size_t>(left + missed) < votes_needed(nodes.nodes);
+    auto const all = nodes.nodes.size();
+    auto const count = static_cast<std::size_t>(std::count_if(nodes.nodes.begin(), nodes.nodes.end(), needs_an_operator));
+    return all - count < quorum::majority(all);
 }
 
 // What it says next may show that the others need an operator.
@@ -92,7 +91,7 @@ void vote_wait::look()
     auto const now = std::chrono::steady_clock::now();
     auto const status = nodes_.status();
     auto const tell = [this](end how) { std::exchange(done_, nullptr)(how); };
-    if (count_voting(status, fencing_) >= votes_needed(status.nodes)) return tell(end::votes);
+    if (count_voting(status, fencing_) >= quorum::majority(status.nodes.size())) return tell(end::votes);
     if (ends_with_hope_ && !(fencing_ && may_be_hopeless(status))) return tell(end::too_late);
     if (hope_.is_sure(status, fencing_, now)) return tell(end::hopeless);
     if (until_ && now >= *until_) return tell(end::too_late);

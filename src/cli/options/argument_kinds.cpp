@@ -62,8 +62,7 @@ void add_nodes(CLI::App& to, node_options& into, bool with_timeout)
         ->type_name("NAME");
     if (with_timeout)
         add_duration(
-            to, "--timeout", [&into](milliseconds d) { into.timeout = d; },
-            "How long to ask the nodes at most, with the time to connect; default 2s");
+            to, "--timeout", [&into](milliseconds d) { into.timeout = d; }, "For a node to connect, and for an answer; default 2s");
 }
 
 // An empty word is a variable of a script that was never set. Without this check it would be as if there were no --ticket.

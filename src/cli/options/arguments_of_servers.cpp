@@ -74,7 +74,7 @@ void argument_parser::dashboard()
     add_duration(sub, "--history", [this](milliseconds d) { dashboard_.history = d; }, "How much it keeps; default 10m");
     add_duration(
         sub, "--timeout", [this](milliseconds d) { dashboard_.from.timeout = d; },
-        "For each answer of a node, with the time to connect; default 500ms");
+        "For a node to connect, and for an answer; default 500ms");
 }
 
 void argument_parser::completion()

@@ -45,7 +45,7 @@ using std::chrono::milliseconds;
 struct node_options {
     std::string urls;
     std::string config_file;
-    milliseconds timeout{2'000};  // for a look at the nodes: to connect, and for all answers
+    milliseconds timeout{2'000};  // for a node to connect, and for an answer
     std::optional<std::size_t> shard{};  // of a configuration with several sets of nodes
     std::string set_name{};  // of the set that the nodes must be; empty: not said
     bool quiet{false};  // no warnings

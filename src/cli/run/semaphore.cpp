@@ -1,6 +1,5 @@
 // `redlock semaphore`: shows a semaphore, or changes how many permits it has.
 #include "cli/locks/lock_view_text.hpp"
-#include "cli/locks/other_kind.hpp"
 #include "cli/locks/permit_change.hpp"
 #include "cli/locks/semaphore_text.hpp"
 #include "cli/options/commands.hpp"
@@ -18,15 +17,11 @@ namespace {
 
 int show(semaphore_command_options const& options, settings const& from)
 {
-    server_group nodes{from.client, options.from.timeout, limit_of::all_questions};
+    server_group nodes{from.client, options.from.timeout};
     auto const found = look_at_semaphore(nodes, options.name);
-    auto const lock = look(nodes, {options.name}).front();
     terminal const out;
     if (options.json) out.write(dump(to_json(nodes.names(), found), 2));
-    else {
-        out.write(text_of(out, nodes, found));
-        if (is_anywhere(lock)) out.write(out.fold("  " + warning_of_both_kinds(options.name, kind_of_name::semaphore), 2) + '\n');
-    }
+    else out.write(text_of(out, nodes, found));
     if (!found.is_known() || found.held_unclearly() > 0) return to_int(exit_code::no_majority);
     return to_int(found.permits || !found.slots.empty() ? exit_code::success : exit_code::warnings);
 }

@@ -366,7 +366,6 @@ void session::finish(int code, run_outcome outcome)
     result_ = code;
     outcome_ = outcome;
     events_.end_soon();
-    other_kind_.reset();
     notes_.stop_waiting();
     signals_.cancel();
     nodes_.cancel();

@@ -94,9 +94,7 @@ private:
     void ask_again(error_code ec);
     void explain_failure(error_code ec);
     void explain_contended(lock_view const& lock);
-    void look_for_other_kind();
     void explain_no_majority(error_code ec);
-    void say_no_majority(error_code ec, set_words const& set);
     void look_at_lock(std::function<void(lock_view const&)> explain);
     void explain_waiting_for_permits();
     void explain_no_permit(error_code ec);
@@ -163,7 +161,6 @@ private:
     bool looked_for_hope_{false};
     bool hopeless_{false};  // that is why the wait ended
     std::optional<glance> glance_;
-    std::optional<glance> other_kind_;  // while the command may run already
     boot_clock::time_point acquiring_since_{};
     told_reason told_;
 

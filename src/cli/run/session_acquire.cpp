@@ -1,7 +1,6 @@
 // The part of session that acquires the lock, and says why it has not.
 #include "cli/run/session.hpp"
 
-#include "cli/locks/other_kind.hpp"
 #include "cli/locks/waiting.hpp"
 #include "cli/output/exit_codes.hpp"
 #include "cli/output/text.hpp"
@@ -81,10 +80,11 @@ void session::explain_waiting()
 // Asks the nodes who holds the lock, and passes the answer to `explain`.
 void session::look_at_lock(std::function<void(lock_view const&)> explain)
 {
-    glance_.emplace(io_.get_executor(), plan_.nodes, questions_about_holder(plan_.nodes, plan_.name), glance_timeout,
-                    [this, tell = std::move(explain)](std::vector<answers> const& all) {
-                        auto seen = holder_in(all, plan_.nodes, plan_.name);
-                        if (!plan_.shared) seen.writer_waits = false;  // that may be this one, and keeps it from nothing
+    auto const key = keys_of(plan_.nodes).key_of(plan_.name);
+    glance_.emplace(io_.get_executor(), plan_.nodes, questions_about(key), glance_timeout,
+                    [name = plan_.name, writes = !plan_.shared, tell = std::move(explain)](std::vector<answers> const& all) {
+                        auto seen = view_of(name, all);
+                        if (writes) seen.writer_waits = false;  // that may be this one, and keeps it from nothing
                         auto const who = seen.info();
                         auto const here = detail::this_process("");
                         seen.is_asked_for_here = who && who->host == here.host && who->pid == here.pid;
@@ -105,19 +105,7 @@ void session::on_acquired(error_code ec, lease got)
         say((plan_.ticket ? "goes on with " + name_in_words(plan_.name)
                           : "acquired " + what_is_held() + " after " + in_words(report_.elapsed)) +
             (plan_.options.fencing ? ", token " + std::to_string(lease_.token()) : ""));
-    look_for_other_kind();
     plan_.publish ? publish() : begin();
-}
-
-// Nothing waits for the answer.
-void session::look_for_other_kind()
-{
-    if (plan_.quiet || plan_.ticket) return;
-    auto const own = semaphore_ ? kind_of_name::semaphore : kind_of_name::lock;
-    other_kind_.emplace(io_.get_executor(), plan_.nodes, question_about_other_kind(plan_.nodes, plan_.name, own), glance_timeout,
-                        [this, own](std::vector<answers> const& all) {
-                            if (is_of_both_kinds(all, own)) say("warning: " + warning_of_both_kinds(plan_.name, own));
-                        });
 }
 
 void session::begin()
@@ -188,24 +176,13 @@ void session::explain_no_majority(error_code ec)
             hopeless_ = how == vote_wait::end::hopeless;
             interrupted_by_ == 0 ? explain_no_majority(ec) : on_acquired(asio::error::operation_aborted, {});
         });
-    auto const question = question_about_set(plan_.nodes);
-    if (wrong_list || hopeless_ || question.empty()) return say_no_majority(ec, {});
-    glance_.emplace(io_.get_executor(), plan_.nodes, question, glance_timeout, [this, ec](std::vector<answers> const& all) {
-        if (interrupted_by_ != 0) return on_acquired(asio::error::operation_aborted, {});
-        say_no_majority(ec, words_of_set(all, 0, plan_.nodes));
-    });
-}
-
-void session::say_no_majority(error_code ec, set_words const& set)
-{
-    bool const wrong_list = ec == errc::wrong_node_set;
     auto const status = nodes_.status();
     std::string text = name_in_words(plan_.name) + " was not acquired: ";
     if (hopeless_) text += waiting_does_not_help + nodes_without_vote(status, true);
     else if (!report_.outcome)
-        text += failure_in_words(ec, status, plan_.options.fencing, set) + nodes_without_vote(status, plan_.options.fencing);
+        text += failure_in_words(ec, status, plan_.options.fencing) + nodes_without_vote(status, plan_.options.fencing);
     else
-        text += failure_in_words(report_.outcome, status, plan_.options.fencing, set) +
+        text += failure_in_words(report_.outcome, status, plan_.options.fencing) +
                 silent_nodes_in_words(report_, status, plan_.options.fencing);
     auto const is_quarantined = [](node_status const& n) { return n.admission == admission_state::quarantined; };
     if (plan_.nodes.quarantine_folder.empty() && std::any_of(status.nodes.begin(), status.nodes.end(), is_quarantined))

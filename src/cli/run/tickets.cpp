@@ -1,14 +1,13 @@
 #include "cli/run/tickets.hpp"
 
-#include "cli/locks/other_kind.hpp"
 #include "cli/locks/waiting.hpp"
 #include "cli/nodes/vote_wait.hpp"
 #include "cli/output/notes.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/text.hpp"
 #include "cli/run/reminder.hpp"
-#include "cli/run/short_client.hpp"
 #include "cli/run/split_votes.hpp"
+#include "cli/servers/ending_signals.hpp"
 #include "cli/servers/glance.hpp"
 #include "cli/servers/settings.hpp"
 #include "protocol/key_format.hpp"
@@ -16,7 +15,11 @@
 #include <redlock/redlock.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <nlohmann/json.hpp>
 
@@ -39,6 +42,138 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_ticket_line = 65'536;
+constexpr auto drain_timeout = 2s;
+constexpr auto rest_timeout = 200ms;  // for the nodes that are not needed for a majority
+
+// `token`: 0 without fencing.
+std::string json_of_ticket(std::string const& name, std::string const& ticket, std::uint64_t token, milliseconds left)
+{
+    return dump({{"name", name},
+                 {"ticket", ticket},
+                 {"token", token == 0 ? nlohmann::ordered_json{} : nlohmann::ordered_json(token)},
+                 {"valid_ms", left.count()}},
+                2);
+}
+
+// A client for as long as one operation takes. Ctrl-C and the like end the operation, and what it had got is released.
+class short_client {
+public:
+    explicit short_client(config const& nodes) : nodes_{io_.get_executor(), nodes}
+    {
+        nodes_.run(asio::detached);
+        add_unless_ignored(signals_, {SIGINT, SIGTERM, SIGHUP});
+        signals_.async_wait([this](error_code ec, int number) {
+            if (ec) return;
+            ended_by_ = number;
+            stop_.emit(asio::cancellation_type::terminal);
+        });
+    }
+
+    ~short_client()
+    {
+        finish([&](auto done) { nodes_.drain(asio::cancel_after(drain_timeout, std::move(done))); });
+        signals_.cancel();
+        nodes_.cancel();
+        io_.run();
+    }
+
+    client& nodes() noexcept { return nodes_; }
+    asio::io_context& context() noexcept { return io_; }
+
+    // The signal that has ended an operation; 0: none.
+    int ended_by() const noexcept { return ended_by_; }
+
+    // Runs an operation that gets a handler for `error_code, lease`.
+    template <class Start>
+    std::pair<error_code, lease> get(Start start)
+    {
+        std::optional<std::pair<error_code, lease>> result;
+        start(asio::bind_cancellation_slot(stop_.slot(), [&](error_code ec, lease got) { result.emplace(ec, std::move(got)); }));
+        while (!result) io_.run_one();
+        return std::move(*result);
+    }
+
+    // The same for `error_code`.
+    template <class Start>
+    error_code finish(Start start)
+    {
+        std::optional<error_code> result;
+        start([&](error_code ec) { result = ec; });
+        while (!result) io_.run_one();
+        return *result;
+    }
+
+    // Until a majority of the nodes may vote, or a signal comes.
+    vote_wait::end wait_for_votes(milliseconds patience, bool fencing)
+    {
+        return finish_wait(fencing, [&](vote_wait& votes, auto done) { votes.start(patience, done); });
+    }
+
+    // Whether only an operator can help.
+    bool is_hopeless(bool fencing)
+    {
+        return finish_wait(fencing, [](vote_wait& votes, auto done) { votes.look_for_hope(done); }) == vote_wait::end::hopeless;
+    }
+
+    // Ends the operation that is under way.
+    void give_up() { stop_.emit(asio::cancellation_type::terminal); }
+
+    void pause(quorum::duration time)
+    {
+        bool is_over = false;
+        asio::steady_timer timer{io_, time};
+        timer.async_wait([&](error_code) { is_over = true; });
+        while (!is_over) io_.run_one();
+    }
+
+    // Waits until all nodes have the lease, or for a moment: a process that ends at once would leave out the slower ones, and the ticket is for less
+    // than it could be.
+    void wait_for_rest(lease const& held)
+    {
+        bool is_over = false;
+        asio::steady_timer limit{io_, rest_timeout};
+        limit.async_wait([&](error_code) { is_over = true; });
+        while (!is_over && held.nodes_held() < nodes_.status().nodes.size()) io_.run_one();
+        limit.cancel();
+        while (!is_over) io_.run_one();
+    }
+
+    // Prints a ticket of the lease. If nobody can read it, the lease is released, since nobody could otherwise.
+    int hand_out(lease held, std::string const& name, bool json)
+    {
+        wait_for_rest(held);
+        auto const token = held.token();
+        auto const left = std::chrono::duration_cast<milliseconds>(held.valid_until() - boot_clock::now());
+        auto const ticket = held.detach();
+        if (ticket.empty()) throw failure{exit_code::lost, "the lock was lost before its ticket could be printed"};
+        try {
+            terminal{}.write(json ? json_of_ticket(name, ticket, token, left) : ticket + '\n');
+        } catch (failure const&) {
+            auto back = get([&](auto done) { nodes_.adopt(ticket, std::move(done)); });
+            if (back.second) finish([&](auto done) { back.second.release(std::move(done)); });
+            throw;
+        }
+        return to_int(exit_code::success);
+    }
+
+private:
+    template <class Start>
+    vote_wait::end finish_wait(bool fencing, Start start)
+    {
+        std::optional<vote_wait::end> result;
+        vote_wait votes{io_, nodes_, fencing};
+        start(votes, [&](vote_wait::end how) { result = how; });
+        while (!result && ended_by_ == 0) io_.run_one();
+        votes.stop();
+        return result.value_or(vote_wait::end::too_late);
+    }
+
+    asio::io_context io_{1};
+    asio::signal_set signals_{io_};
+    asio::cancellation_signal stop_;
+    int ended_by_{0};
+    client nodes_;
+};
 
 lock_options options_of(acquire_options const& options, settings const& from)
 {
@@ -83,9 +218,10 @@ private:
         if (hopeless_) return with_.give_up();
         if (hope_.is_in_doubt()) reminder_.next_in(lost_hope::sure_after);
         if (quiet_) return;
-        glance_.emplace(with_.context().get_executor(), config_, questions_about_holder(config_, name_), glance_timeout,
+        auto const key = keys_of(config_).key_of(name_);
+        glance_.emplace(with_.context().get_executor(), config_, questions_about(key), glance_timeout,
                         [this](std::vector<answers> const& all) {
-                            auto const seen = holder_in(all, config_, name_);
+                            auto const seen = view_of(name_, all);
                             auto const status = with_.nodes().status();
                             auto const now = boot_clock::now();
                             if (!told_.is_due(reason_to_wait(seen, status, fencing_), now)) return;
@@ -141,7 +277,6 @@ int acquire(acquire_options const& options)
         auto const waited = std::chrono::duration_cast<milliseconds>(boot_clock::now() - began);
         return std::max(milliseconds{0}, options.wait_servers.value_or(milliseconds{0}) - waited);
     };
-    if (!options.quiet) with.look_for_semaphore(from.client, options.name);
     std::pair<error_code, lease> result;
     auto& [ec, held] = result;
     bool hopeless = false;
@@ -158,30 +293,19 @@ int acquire(acquire_options const& options)
     bool const found_nobody = ec && ec != condition::contended && ec != errc::wrong_node_set;
     if (once && found_nobody && !hopeless && with.ended_by() == 0) hopeless = with.is_hopeless(fencing);
     notes.reset();
-    if (!ec) {
-        int const code = with.hand_out(std::move(held), options.name, options.json);
-        if (with.is_semaphore()) say_on_stderr("warning: " + warning_of_both_kinds(options.name, kind_of_name::lock));
-        return code;
-    }
+    if (!ec) return with.hand_out(std::move(held), options.name, options.json);
     if (with.ended_by() != 0) return to_int(exit_code::signal) + with.ended_by();
     auto const status = with.nodes().status();
     if (hopeless)
         throw failure{exit_code::config,
                       name_in_words(options.name) + " was not acquired: " + waiting_does_not_help + nodes_without_vote(status, fencing)};
-    auto const seen = with.look(from.client, questions_about_holder(from.client, options.name));
-    if (!seen) return to_int(exit_code::signal) + with.ended_by();
+    std::string const text = name_in_words(options.name) +
+                             " was not acquired: " + failure_in_words(report.outcome ? report.outcome : ec, status, fencing);
     if (ec == condition::contended) {
         int const code = options.conflict_exit_code.value_or(to_int(exit_code::contended));
-        auto const lock_now = holder_in(*seen, from.client, options.name);
-        bool const is_split = report.outcome == errc::split_votes && lock_now.state != lock_state::held;
-        if (!options.quiet || code != 0)
-            say_on_stderr(is_split ? name_in_words(options.name) + " was not acquired: " + report.outcome.message()
-                                   : contended_in_words(lock_now, !once));
+        if (!options.quiet || code != 0) say_on_stderr(text);
         return code;
     }
-    std::string const text = name_in_words(options.name) + " was not acquired: " +
-                             failure_in_words(report.outcome ? report.outcome : ec, status, fencing,
-                                              words_of_set(*seen, questions_per_key, from.client));
     throw failure{ec == errc::wrong_node_set ? exit_code::config : exit_code::no_majority,
                   text + (report.outcome ? silent_nodes_in_words(report, status, fencing) : nodes_without_vote(status, fencing))};
 }

@@ -17,8 +17,7 @@ struct cluster_report {
     detail::cluster_answer said;  // by the first of its servers that answered
 };
 
-// Asks one cluster after the other, and one of its servers after the other until one answers: all of that within `timeout`. Of what is left, each has the
-// same part.
+// Asks one cluster after the other; each of its servers has `timeout` for the answer.
 std::vector<cluster_report> examine_clusters(config const& settings, std::chrono::milliseconds timeout);
 
 }  // namespace redlock::cli

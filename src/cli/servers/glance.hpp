@@ -18,7 +18,8 @@ public:
     using handler = std::function<void(std::vector<answers>)>;
 
     // Starts to connect and to ask the same of all nodes. Calls `done` once, on `executor`, when all nodes have answered or failed.
-    // `timeout` limits the whole. Destroying this object ends it without a call.
+    // `timeout` limits connecting, and once more the answers, so that takes at most twice as long. Destroying this object ends it without a
+    // call.
     glance(asio::any_io_executor executor, config settings, std::vector<words> const& questions, std::chrono::milliseconds timeout,
            handler done);
     glance(glance const&) = delete;

@@ -93,9 +93,7 @@ public:
         : strand_{make_client_strand(executor)}, settings_{address, settings}, asks_{address, handshake::greeting_only{}}
     {
         settings_.max_answer = max_answer;
-        if (!address.sentinel && !address.cluster) return;
-        indirect_ = std::make_unique<indirect_node>(indirect_node{address, settings});
-        indirect_->settings.connect_timeout = settings.connect_timeout / 2;  // who knows the server is asked first, and then the server
+        if (address.sentinel || address.cluster) indirect_ = std::make_unique<indirect_node>(indirect_node{address, settings});
     }
 
     void ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done)
@@ -104,7 +102,6 @@ public:
         for (words const& w : commands) add_command(q->request, w);
         q->calls = commands.size();
         q->patience = patience;
-        q->ends = steady::now() + patience;
         q->done = std::move(done);
         q->sink = [raw = q.get()](std::size_t call, node_view const& node) {
             if (++raw->pieces <= max_pieces) add(raw->result.replies, call, node);
@@ -156,7 +153,6 @@ private:
         std::size_t pieces{0};
         node_sink sink;
         std::chrono::milliseconds patience{};
-        steady::time_point ends{};
         asio::steady_timer timer;
         steady::time_point sent{};
         answers result;
@@ -227,7 +223,7 @@ private:
     {
         q->sent = steady::now();  // in this order: the process may have to wait for a processor between any two lines
         q->result.asked = std::chrono::system_clock::now().time_since_epoch();
-        q->timer.expires_at(q->ends);
+        q->timer.expires_after(q->patience);
         q->timer.async_wait([self = shared_from_this(), q](error_code ec) {
             if (ec || !q->done) return;
             self->finish(*q, errc::node_timeout, "no answer within " + in_words(q->patience));

@@ -44,7 +44,7 @@ public:
     ~node_link();
 
     // Sends the commands together. Calls `done` once, from the executor, when all commands were answered (errors are answers), when the server cannot
-    // be reached, or when it has not answered within `patience`, which begins now: the time to connect is a part of it.
+    // be reached, or when it has not answered within `patience` of being connected.
     void ask(std::vector<words> const& commands, std::chrono::milliseconds patience, handler done);
 
     void close();

@@ -7,7 +7,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include <algorithm>
 #include <cassert>
 #include <csignal>
 #include <string_view>
@@ -25,9 +24,9 @@ config with_connect_timeout(config settings, std::chrono::milliseconds timeout)
 
 }  // namespace
 
-server_group::server_group(config const& settings, std::chrono::milliseconds timeout, limit_of what) : timeout_{timeout}, limits_{what}
+server_group::server_group(config const& settings, std::chrono::milliseconds timeout) : timeout_{timeout}
 {
-    auto const own_settings = with_connect_timeout(settings, time_left());
+    auto const own_settings = with_connect_timeout(settings, timeout);
     own_settings.validate();
     bool const all_shards = own_settings.nodes.front().cluster && !own_settings.place;
     keys_ = all_shards ? detail::key_format{own_settings.key_format} : keys_of(own_settings);
@@ -73,32 +72,16 @@ void server_group::look_for_servers()
 std::vector<answers> server_group::ask_each(std::function<std::vector<words>(std::size_t)> const& commands)
 {
     silent_.resize(size());
-    auto const patience = time_left();
-    if (!ends_) ends_ = std::chrono::steady_clock::now() + timeout_;
     auto const asked = [&](std::size_t node) { return silent_[node].ok() ? commands(node) : std::vector<words>{}; };
-    auto all = ask_some(size(), asked, [this, patience](std::size_t node, std::vector<words> const& words_for_it, node_link::handler done) {
-        has_all_shards() ? clusters_[node].ask(words_for_it, patience, std::move(done))
-                         : links_[node].ask(words_for_it, patience, std::move(done));
+    auto all = ask_some(size(), asked, [this](std::size_t node, std::vector<words> const& words_for_it, node_link::handler done) {
+        has_all_shards() ? clusters_[node].ask(words_for_it, timeout_, std::move(done))
+                         : links_[node].ask(words_for_it, timeout_, std::move(done));
     });
     for (std::size_t node = 0; node < size(); ++node) {
         if (!silent_[node].ok()) all[node] = silent_[node];
-        else if (limits_ == limit_of::all_questions && all[node].why == errc::node_timeout) silent_[node] = all[node];
+        else if (leaves_out_silent_ && all[node].why == errc::node_timeout) silent_[node] = all[node];
     }
     return all;
-}
-
-void server_group::begin_look() noexcept
-{
-    ends_.reset();
-    silent_.clear();
-}
-
-std::chrono::milliseconds server_group::time_left() const
-{
-    using std::chrono::milliseconds;
-    if (limits_ == limit_of::each_question) return timeout_;
-    if (!ends_) return std::max(milliseconds{1}, timeout_ / 2);
-    return std::max(milliseconds{1}, std::chrono::floor<milliseconds>(*ends_ - std::chrono::steady_clock::now()));
 }
 
 std::vector<answers> server_group::ask_servers(std::function<std::vector<words>(std::size_t)> const& commands)
@@ -140,7 +123,6 @@ void server_group::close()
 bool server_group::pause(std::chrono::milliseconds time)
 {
     if (interrupted_) return false;
-    if (ends_) *ends_ += time;  // nobody is asked meanwhile
     asio::steady_timer timer{io_, time};
     bool over = false;
     timer.async_wait([&](error_code) { over = true; });

@@ -13,20 +13,16 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace redlock::cli {
 
-// What a timeout limits: each question, with the time to connect; or all of them together, from the first one on. Then a node that has not answered the
-// first one after half of that is not asked again, so that the other half is left for those that answer.
-enum class limit_of : bool { each_question, all_questions };
-
 class server_group {
 public:
-    server_group(config const& settings, std::chrono::milliseconds timeout, limit_of what = limit_of::each_question);
+    // `timeout`: for connecting, and once more for the answers to each request.
+    server_group(config const& settings, std::chrono::milliseconds timeout);
     ~server_group();
 
     std::size_t size() const noexcept { return names_.size(); }
@@ -60,11 +56,8 @@ public:
     // that says so.
     std::vector<answers> ask_each(std::function<std::vector<words>(std::size_t node)> const& commands);
 
-    // Of all questions together: what is asked from now on is another look.
-    void begin_look() noexcept;
-
-    // How long what is asked next may take.
-    std::chrono::milliseconds time_left() const;
+    // From now on a node that was silent once is not asked again: each further question would take as long.
+    void leave_out_silent() noexcept { leaves_out_silent_ = true; }
 
     // Waits, and keeps the connections alive meanwhile. False: SIGINT or SIGTERM came, see stop_on_signals().
     bool pause(std::chrono::milliseconds time);
@@ -85,8 +78,6 @@ private:
 
     asio::io_context io_{1};
     std::chrono::milliseconds timeout_;
-    limit_of limits_;
-    std::optional<std::chrono::steady_clock::time_point> ends_;  // of all questions; none: nothing was asked so far
     detail::key_format keys_;
     std::vector<std::string> names_;
     std::vector<node_link> links_;
@@ -95,6 +86,7 @@ private:
     std::shared_ptr<void> signals_;  // a signal_set; none before stop_on_signals()
     bool interrupted_{false};
     int signal_{0};
+    bool leaves_out_silent_{false};
     std::vector<answers> silent_;  // by node, what it was said to be; a problem: it was silent
 };
 

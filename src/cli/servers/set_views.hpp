@@ -7,7 +7,6 @@
 #include "quorum/votes.hpp"
 
 #include <redlock/config.hpp>
-#include <redlock/status.hpp>
 
 #include <cstddef>
 #include <string>
@@ -21,7 +20,6 @@ struct set_view {
     std::string problem;  // why it could not be asked; empty: it answered
     std::string text;  // as quorum::read_set_text() takes it
     std::string objection{};  // why a client with this configuration would be refused; empty: it would not be
-    bool has_left{false};  // it is no member any more: clients with this configuration go on without it
 
     // Whether the user may not read it.
     bool is_forbidden() const
@@ -45,21 +43,8 @@ struct set_numbers {
     std::size_t size;
 };
 
-// Fills in the objections, and who has left. `all` has one element for each node of `settings`, in their order.
+// Fills in the objections. `all` has one element for each node of `settings`, in their order.
 set_numbers judge_sets(std::vector<set_view>& all, config const& settings);
-
-// The same in the words of the set.
-set_words words_of_set(std::vector<set_view> all, config const& settings);
-
-// From answers of all nodes, whose replies from `at` on are those to question_about_set(): none of clusters.
-std::vector<words> question_about_set(config const& settings);
-set_words words_of_set(std::vector<answers> const& all, std::size_t at, config const& settings);
-
-// What a client says of its node: that it is no member of the set any more, so that nobody misses its vote.
-bool has_left_the_set(node_status const& n);
-
-// How many votes are needed of these nodes. `said`: by the record of the set; otherwise a majority of those that have not left it.
-std::size_t votes_needed(std::vector<node_status> const& nodes, set_words const& said = {});
 
 }  // namespace redlock::cli
 

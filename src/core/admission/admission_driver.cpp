@@ -94,7 +94,6 @@ void admission_driver::up(std::size_t node, quorum::node_facts const& facts)
     auto const now = env_.now();
     not_marked_[node].clear();
     met_.add(node);
-    away_.remove(node);
     env_.to_nodes->ttl_in_use(facts.max_ttl);  // of other clients, perhaps
     // The facts were read at an unknown moment of the handshake, so they count as old.
     rules_.on_facts(node, facts_for_rules(node, facts), {}, now);
@@ -105,7 +104,6 @@ void admission_driver::down(std::size_t node, error_code why)
 {
     refused_[node] = is_refusal(why);
     met_.remove(node);
-    away_.add(node);
     sets_.on_gone(node, why == errc::wrong_node_set);
     rules_.on_gone(node);
     go_on(env_.now());
@@ -369,7 +367,7 @@ admission_picture admission_driver::picture_of_all() const
     p.recovers = rules_.recovers();
     for (std::size_t i = 0; i < names_->size(); ++i) {
         if (rules_.of(i) != redlock::admission_state::unknown) continue;
-        (refused_[i] ? p.refused : away_.has(i) ? p.silent : p.unheard).add(i);
+        (refused_[i] ? p.refused : p.silent).add(i);
     }
     return p;
 }

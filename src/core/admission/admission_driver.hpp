@@ -117,7 +117,6 @@ private:
     quorum::admission rules_;
     set_timer look_for_sets_{*this};
     quorum::node_set met_;  // nodes that are connected
-    quorum::node_set away_;  // nodes that are not, after an attempt or a connection that ended
     quorum::node_set looking_;  // nodes whose answers to a look are awaited
     std::shared_ptr<std::vector<std::string> const> names_;  // of all nodes
     std::shared_ptr<quarantine_log> log_;  // may be null

@@ -24,7 +24,6 @@ std::string admission_picture::text(quorum::time_point now) const
     auto left = in_seconds(std::max(quorum::duration::zero(), drained - now)) + " left until earlier leases have expired";
     if (started) left += " (its server has run for " + in_seconds(now - *started) + ")";
     std::string waits_for = silent.empty() ? "" : " (not connected: " + names_of(silent) + ")";
-    if (!unheard.empty()) waits_for += " (no answer so far: " + names_of(unheard) + ")";
     if (!refused.empty()) waits_for += " (refused, which waiting does not change: " + names_of(refused) + ")";
     std::string_view const taken_over = is_shard ? promoted_or_moved : promoted;
     std::string const what_happened{is_another ? taken_over : is_empty ? lost_or_new : restarted};

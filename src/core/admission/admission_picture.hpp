@@ -30,8 +30,7 @@ struct admission_picture {
     bool is_empty{false};  // the node has nothing of before
     bool recovers{false};  // a majority has lost its data, and votes again when all of it have waited
     bool lacks_members{false};  // the set has members that are none of the nodes
-    quorum::node_set silent;  // nodes that could not be reached, or went away
-    quorum::node_set unheard;  // nodes that had no time to say anything yet
+    quorum::node_set silent;  // nodes that have not answered
     quorum::node_set refused;  // and those with whom that will not change by itself
     bool is_noted{false};  // for other processes, which can go on with its wait
     std::string not_carried;  // why they cannot; empty: they can, or nobody wants that

@@ -92,40 +92,17 @@ std::vector<std::string> set_change::joining() const
     return all;
 }
 
-// The members that have no vote, and why.
-std::string set_change::without_vote(views const& all, bool only_who_stay) const
+std::string set_change::why_too_few(views const& all, wanted_change const& wanted) const
 {
-    std::string away, not_admitted;
-    for (auto const& member : before_->members) {
-        auto const* const s = find(all, member);
-        if ((only_who_stay && !after_->has(member)) || (s && is_admitted(*s))) continue;
-        if (s && shows_its_id(*s)) not_admitted += (not_admitted.empty() ? "" : ", ") + member;
-        else away += (away.empty() ? "" : "; ") + member + ": " + (s && !s->problem.empty() ? s->problem : "it is no primary");
-    }
-    if (!not_admitted.empty()) not_admitted += ": it is new, restarted, or lost its data, and is not admitted yet";
-    std::string const text = away + (away.empty() || not_admitted.empty() ? "" : "; ") + not_admitted;
-    return text.empty() ? text : " (" + text + ')';
-}
-
-// `who` have a vote, and `needed` have to.
-std::string set_change::why_too_few(views const& all, wanted_change const& wanted, std::size_t who, std::size_t needed) const
-{
-    auto const after = std::to_string(after_->size());
     if (ends_leases() && !wanted.may_end_leases)
         return "leases that are held now would end, and nobody would get a lock until " + list_of(joining()) +
-               " may vote, which takes as long as the longest lease: " + in_words(*before_) + " would have " + after +
-               " nodes, of which a majority is " + std::to_string(majority(after_->size())) +
+               " may vote, which takes as long as the longest lease: " + in_words(*before_) + " would have " +
+               std::to_string(after_->size()) + " nodes, of which a majority is " + std::to_string(majority(after_->size())) +
                "; if that may be, run the same command with --end-leases";
-    bool const is_of_next = who == stay_ && needed > needed_;  // it is enough of the present ones
-    bool const shrinks = after_->members.size() < before_->members.size();
-    bool const only_who_stay = is_of_next || !shrinks;  // of a set that shrinks, who leaves hears of it first
-    auto const is_counted = [&](auto const& member) { return !only_who_stay || after_->has(member); };
-    auto const all_of_them = std::count_if(before_->members.begin(), before_->members.end(), is_counted);
-    std::string text = "only " + std::to_string(who) + " of the " + std::to_string(all_of_them) + " members" +
-                       (only_who_stay && static_cast<std::size_t>(all_of_them) < before_->members.size() ? " that stay" : "") +
-                       (who == 1 ? " votes" : " vote") + " on locks with fencing, and " + std::to_string(needed) + " must" +
-                       (is_of_next ? ", as the set becomes one of " + after : " for this change") + without_vote(all, only_who_stay) +
-                       "; start those that do not answer, ";
+    std::string text = "of the members (" + list_of(before_->members) + ") only " + std::to_string(moved_ + steps_.size()) +
+                       " answer and have a vote on locks with fencing, " + std::to_string(stay_) + " of them stay, and " +
+                       std::to_string(needed_) + " have to move, " + std::to_string(majority(after_->size())) +
+                       " of them that stay; start the others, ";
     // It has moved, and its clients have not: neither can admit it.
     for (auto const& member : after_->members) {
         auto const* const s = find(all, member);
@@ -135,7 +112,7 @@ std::string set_change::why_too_few(views const& all, wanted_change const& wante
     }
     // N counts one that has left, so fewer can admit each other.
     if (before_->is_open()) text += "DEL redlock:node on every member if redlock admit says that the others are too few to admit them, ";
-    return text + "run redlock admit with the list of present members, which waits until all of them vote, and then this command again";
+    return text + "run redlock admit, and then this command again";
 }
 
 void set_change::choose_next(views const& all, wanted_change const& wanted)
@@ -328,8 +305,7 @@ void set_change::list_steps(views const& all, wanted_change const& wanted)
     // What was begun goes on also where votes are too few until a member that lost its data is admitted, if the others can admit it.
     std::size_t const needed_to_stay = begun_ ? (after_->size() + 1) / 2 : majority(after_->size());
     bool const can_decide = stay_ >= needed_to_stay || (wanted.may_end_leases && ends_leases());
-    if (!can_move) return refuse(refusal::too_few, why_too_few(all, wanted, moved_ + steps_.size(), needed_));
-    if (!can_decide) return refuse(refusal::too_few, why_too_few(all, wanted, stay_, needed_to_stay));
+    if (!can_move || !can_decide) return refuse(refusal::too_few, why_too_few(all, wanted));
     if (closes()) read_marks(all, wanted);
 }
 
@@ -369,8 +345,7 @@ void set_change::read_marks(views const& all, wanted_change const& wanted)
         ++read;
         base_ = std::max(base_, s->facts->high_water);
     }
-    auto const needed = (before_->size() + 1) / 2;
-    if (read < needed) refuse(refusal::too_few, why_too_few(all, wanted, read, needed));
+    if (read < (before_->size() + 1) / 2) refuse(refusal::too_few, why_too_few(all, wanted));
 }
 
 duration max_look_time(std::vector<server_view> const& all, duration max_ttl, double clock_drift) noexcept

@@ -84,8 +84,7 @@ private:
     using views = std::vector<server_view>;
 
     void refuse(refusal what, std::string why);
-    std::string why_too_few(views const& all, wanted_change const& wanted, std::size_t who, std::size_t needed) const;
-    std::string without_vote(views const& all, bool only_who_stay) const;
+    std::string why_too_few(views const& all, wanted_change const& wanted) const;
     void find_set(views const& all);
     bool has_majority(views const& all, set_record const& r) const;
     void choose_next(views const& all, wanted_change const& wanted);

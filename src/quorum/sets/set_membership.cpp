@@ -1,7 +1,5 @@
 #include "quorum/sets/set_membership.hpp"
 
-#include "quorum/sets/left_set.hpp"
-
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -360,7 +358,7 @@ void set_membership::judge()
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         node_state& n = nodes_[i];
         if (n.has_told() && was_left_by(i)) {
-            n.objection = std::string{has_left_the_set} + ": the nodes of this client's list belong to " + in_words(*set_) +
+            n.objection = "this server has left the set: the nodes of this client's list belong to " + in_words(*set_) +
                           "; take it out of the list (redlock nodes show)";
             continue;
         }
