@@ -1,5 +1,6 @@
 #include "node/connection/small_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -39,9 +40,12 @@ std::string read_small_file(std::string const& path, std::size_t max_size)
     if (file.descriptor < 0 || ::fstat(file.descriptor, &facts) != 0) fail_with_errno(path);
     if (!S_ISREG(facts.st_mode)) fail(path, "is not a regular file");
 
-    std::string text(max_size + 1, '\0');
+    // One more byte than it has, or than it may have, shows whether it ends there. It may grow meanwhile.
+    std::string text(std::min(static_cast<std::size_t>(facts.st_size), max_size) + 1, '\0');
     std::size_t size = 0;
-    while (size < text.size()) {
+    for (;;) {
+        if (size == text.size() && size > max_size) break;
+        if (size == text.size()) text.resize(std::min(2 * size, max_size + 1));
         auto const count = ::read(file.descriptor, text.data() + size, text.size() - size);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) fail_with_errno(path);
