@@ -46,7 +46,7 @@ asio::awaitable<void> report(redis::connection& data, std::uint64_t token, long 
     if (outcome.value() > 0) std::cout << "period " << period << ", token " << token << std::endl;
 }
 
-asio::awaitable<void> campaign(redlock::election election, redis::connection& data, std::chrono::seconds every)
+asio::awaitable<void> campaign(redlock::election election, redis::connection& data, std::chrono::seconds every, bool const& closing)
 {
     auto body = [&](redlock::lease& lease) -> asio::awaitable<void> {
         asio::system_timer next{co_await asio::this_coro::executor};
@@ -58,14 +58,13 @@ asio::awaitable<void> campaign(redlock::election election, redis::connection& da
         }
     };
     asio::steady_timer pause{co_await asio::this_coro::executor};
-    for (;;) {
+    while (!closing) {
         try {
-            co_await election.lead(body);
-            co_return;  // after resign()
+            co_await election.lead(body);  // until resign()
         } catch (std::exception const& e) {  // the data did not answer, or refused; a lost leadership is no error: lead() campaigns again
             std::cerr << e.what() << std::endl;
         }
-        pause.expires_after(1s);
+        pause.expires_after(closing ? 0s : 1s);
         co_await pause.async_wait();
     }
 }
@@ -92,9 +91,13 @@ try {
     redlock::election_options options;
     options.lock.ttl = 5s;
     redlock::election const election{nodes, "example:periodic", {}, options};
-    asio::co_spawn(io, campaign(election, data, every), [&](std::exception_ptr) { data.cancel(), nodes.cancel(); });
+    bool closing = false;
+    asio::co_spawn(io, campaign(election, data, every, closing), [&](std::exception_ptr) { data.cancel(), nodes.cancel(); });
     asio::signal_set signals{io, SIGINT, SIGTERM};
-    signals.async_wait([&](redlock::error_code, int) { election.resign(); });  // another host leads at once
+    signals.async_wait([&](redlock::error_code, int) {
+        closing = true;
+        election.resign();  // another host leads at once
+    });
     io.run();
 } catch (std::exception const& e) {
     std::cerr << "periodic: " << e.what() << '\n';

@@ -69,7 +69,7 @@ public:
     // Whether Sentinels may name another server the next time.
     virtual bool is_group() const noexcept { return false; }
 
-    // Connects, and stays connected until stop(). Events come with `index`, until on_stopped.
+    // Connects, and stays connected until stop(). Events come with `index`, until on_stopped; a node that is up says on_down before.
     virtual void start(std::size_t index, std::weak_ptr<node_listener> listener) = 0;
     virtual void stop() = 0;
 

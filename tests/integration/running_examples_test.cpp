@@ -387,6 +387,9 @@ BOOST_AUTO_TEST_CASE(each_period_is_counted_once)
     BOOST_TEST(late.says("STALE a later leader has been here"), late.said());
     data.command({"HSET", "report", "fence", "1"});
     BOOST_TEST(late.says("period "), late.said());
+    auto const refused = count(late.said(), "STALE");
+    data.command({"HSET", "report", "fence", "9007199254740991"});
+    BOOST_TEST(eventually([&] { return count(late.said(), "STALE") > refused; }), late.said());  // and it pauses
     late.process().end(SIGTERM, 10s);
     BOOST_TEST(late.process().exit_code().value_or(-1) == 0);
 }
