@@ -62,6 +62,8 @@ std::vector<pid_t> children_of(pid_t pid)
     return all;
 }
 
+constexpr int max_walks = 20;  // of processes that start others all the time
+
 bool is_among(process const& p, std::vector<process> const& all)
 {
     return std::any_of(all.begin(), all.end(), [&](process const& a) { return a.pid == p.pid && a.started == p.started; });
@@ -69,18 +71,25 @@ bool is_among(process const& p, std::vector<process> const& all)
 
 }  // namespace
 
+// A process whose parent ends during a walk may be among the children of neither, so this walks until nothing new is found.
 std::vector<process> descendants_of(pid_t pid, std::vector<process> const& except)
 {
     std::vector<process> all;
-    std::vector<pid_t> parents{pid};
-    while (!parents.empty()) {
-        pid_t const parent = parents.back();
-        parents.pop_back();
-        for (pid_t const child : children_of(parent)) {
-            auto const p = read_process(child);
-            if (!p || is_among(*p, except) || is_among(*p, all)) continue;
-            all.push_back(*p);
-            parents.push_back(child);
+    bool is_new = true;
+    for (int walk = 0; is_new && walk < max_walks; ++walk) {
+        is_new = false;
+        std::vector<pid_t> parents{pid};
+        while (!parents.empty()) {
+            pid_t const parent = parents.back();
+            parents.pop_back();
+            for (pid_t const child : children_of(parent)) {
+                auto const p = read_process(child);
+                if (!p || is_among(*p, except)) continue;
+                parents.push_back(child);
+                if (is_among(*p, all)) continue;
+                all.push_back(*p);
+                is_new = true;
+            }
         }
     }
     return all;
